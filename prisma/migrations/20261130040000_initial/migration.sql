@@ -91,6 +91,8 @@ CREATE TABLE worker (
   disconnected_at timestamptz(3),
   left_at         timestamptz(3),
   removed_at      timestamptz(3),
+  -- Instances that a newer registration under this name replaced, the last 8: they may not come back.
+  replaced        text[] COLLATE "C" NOT NULL DEFAULT '{}',
   revision        int NOT NULL DEFAULT 1
 );
 
@@ -281,7 +283,7 @@ CREATE TABLE event (
 ) PARTITION BY RANGE (id);
 CREATE INDEX event_execution ON event (execution_id, sequence);
 
--- One dispatch attempt. Names, roles, term values and rejections stand in its frame; `kept` are positions in it, `loads` go beside them.
+-- One dispatch attempt. Names, roles, term values and rejections stand in its frame; `kept` and `refs` are positions in it, `loads` go beside `kept`.
 -- `n` is the event_seq of the guarded UPDATE that wrote it.
 CREATE TABLE decision (
   id           uuid PRIMARY KEY,
@@ -300,25 +302,21 @@ CREATE TABLE decision (
   outcome      text NOT NULL CHECK (outcome IN ('ASSIGNED', 'PARKED', 'FAILED')),
   method       text NOT NULL CHECK (method IN ('ROUTING', 'LEAST_LOADED', 'HINT')),
   reason       text,
-  failure      text,
   degraded     text,
   kept         smallint[] NOT NULL DEFAULT '{}',
   loads        int[] NOT NULL DEFAULT '{}',
-  totals_delta double precision[]
+  refs         smallint[] NOT NULL DEFAULT '{}'
 ) PARTITION BY RANGE (id);
 CREATE INDEX decision_execution ON decision (execution_id, id);
 
--- Content-addressed by the bytes as stored, after blinding; shared by the decisions of a batch.
+-- Content-addressed by `data` as stored: blinded, then compressed. Shared by the decisions of a batch.
 CREATE TABLE decision_frame (
   id         uuid PRIMARY KEY,
   version_id int NOT NULL,
   blinded    bool NOT NULL,
   hash       bytea NOT NULL,
   workers    int[] NOT NULL,
-  terms      json NOT NULL,
-  candidates bytea NOT NULL,
-  scores     bytea,
-  rejections bytea
+  data       bytea NOT NULL
 ) PARTITION BY RANGE (id);
 
 -- A row that no day takes is never refused.
