@@ -6,9 +6,10 @@ import process from 'node:process';
 import { rolldown } from 'rolldown';
 import { bundleDir, inRoot } from './workspace.mjs';
 
-/** Every file that Node starts by name: the command and the threads. */
+/** Every file that is started or loaded by name: the command, what workflow files import, the threads. */
 const entries = {
   muster: inRoot('packages/cli/src/main.ts'),
+  'worker-sdk': inRoot('packages/worker/src/index.ts'),
   'pglite-worker': inRoot('prisma/src/embedded/pglite-worker.ts'),
 };
 
