@@ -169,6 +169,8 @@ CREATE TABLE execution (
   queued              bool NOT NULL DEFAULT true,
   live                bool NOT NULL DEFAULT false,
   parked              bool NOT NULL DEFAULT false,
+  -- came back from a pause: a release makes it RESUMING again, and its next claim goes on with the same attempt
+  resumed             bool NOT NULL DEFAULT false,
   state               text NOT NULL DEFAULT 'PENDING',
   finished_state      text,
   variant             text COLLATE "C",
