@@ -61,8 +61,8 @@ function testSchema() {
         state.closed += 1;
         return Promise.resolve({ done: true, value: undefined });
       },
-      [Symbol.asyncIterator]() {
-        return this;
+      [Symbol.asyncIterator](): AsyncIterator<number> {
+        return this as AsyncIterator<number>;
       },
     };
   });
@@ -232,11 +232,11 @@ describe('subscriptions', () => {
     const server = await serve(testSchema().schema);
     const { live } = link(server.url);
     const iterator = live.iterate(document<{ burst: number }>('subscription { burst }'), {});
-    await iterator.next();
-    // 1,500 events arrive while nobody reads; the answer of a later request says that they have.
-    await live.request(hello, {});
     const error = await failure(
       (async () => {
+        await iterator.next();
+        // 1,500 events arrive while nobody reads; the answer of a later request says that they have.
+        await live.request(hello, {});
         for await (const event of iterator) void event;
       })(),
     );
