@@ -1,0 +1,176 @@
+import {
+  type DocumentNode,
+  execute,
+  type ExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  subscribe,
+} from 'graphql';
+import { createYoga } from 'graphql-yoga';
+import { MusterError } from '@muster/core';
+import type { Context } from './context.ts';
+import { type ErrorScope, exposeError, internalError, toGraphQLError } from './errors.ts';
+import { limitPlugins } from './limits.ts';
+import { rewriteDocumentErrors, rewriteVariableErrors } from './request-errors.ts';
+
+/** One GraphQL request as it came, over whatever transport. Nothing in it is trusted or logged. */
+export interface GraphQLRequest {
+  readonly query?: unknown;
+  readonly operationName?: unknown;
+  readonly variables?: unknown;
+}
+
+/** A request that may be run. */
+export interface Operation {
+  readonly document: DocumentNode;
+  readonly node: OperationDefinitionNode;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown> | undefined;
+}
+
+export interface Pipeline {
+  readonly schema: GraphQLSchema;
+  /** Parses and validates. Errors: BAD_INPUT, without any value of the request. */
+  prepare(request: GraphQLRequest): Operation;
+  /** Runs it. `refused`: the variables do not fit, nothing was run. Errors in the result are ready to leave. */
+  run(
+    operation: Operation,
+    context: Context,
+  ): Promise<{ result: ExecutionResult | AsyncGenerator<ExecutionResult, void, void>; refused: boolean }>;
+}
+
+type Enveloped = {
+  parse: (source: string) => DocumentNode;
+  validate: (schema: GraphQLSchema, document: DocumentNode) => readonly Error[];
+};
+
+/**
+ * Yoga's engine with its caches and the limits on documents, executed by graphql-js. Both transports go through it, so that
+ * what is refused, masked or rewritten on one is on the other too.
+ */
+export function createPipeline(schema: GraphQLSchema): Pipeline {
+  const yoga = createYoga({
+    schema,
+    logging: false,
+    maskedErrors: false,
+    graphiql: false,
+    landingPage: false,
+    plugins: limitPlugins(),
+  });
+  return {
+    schema,
+    prepare: (request) => prepare(request, schema, yoga.getEnveloped({}) as unknown as Enveloped),
+    run: (operation, context) => run(operation, context, schema),
+  };
+}
+
+function prepare(request: GraphQLRequest, schema: GraphQLSchema, { parse, validate }: Enveloped): Operation {
+  const { query, operationName, variables } = request;
+  if (typeof query !== 'string' || query.trim() === '')
+    throw new MusterError('BAD_INPUT', 'query must be the text of a GraphQL document.', { field: 'query' });
+  if (operationName != null && typeof operationName !== 'string')
+    throw new MusterError('BAD_INPUT', 'operationName must be a string.', { field: 'operationName' });
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) {
+    throw new MusterError('BAD_INPUT', 'variables must be an object.', { field: 'variables' });
+  }
+  let document: DocumentNode;
+  try {
+    document = parse(query);
+  } catch (error) {
+    throw rewriteDocumentErrors([asError(error)], null, schema);
+  }
+  let errors: readonly Error[];
+  try {
+    errors = validate(schema, document);
+  } catch (error) {
+    errors = [asError(error)];
+  }
+  if (errors.length > 0) throw rewriteDocumentErrors(errors, document, schema);
+  const node = getOperationAST(document, operationName ?? undefined);
+  if (!node)
+    throw new MusterError('BAD_INPUT', 'operationName must name one of the operations of the document.', {
+      field: 'operationName',
+    });
+  return {
+    document,
+    node,
+    operationName: operationName ?? undefined,
+    variables: (variables ?? undefined) as Record<string, unknown> | undefined,
+  };
+}
+
+async function run(operation: Operation, context: Context, schema: GraphQLSchema): ReturnType<Pipeline['run']> {
+  const args = {
+    schema,
+    document: operation.document,
+    operationName: operation.operationName,
+    variableValues: operation.variables,
+    contextValue: context,
+  };
+  let result: ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
+  try {
+    result = await (operation.node.operation === 'subscription' ? subscribe(args) : execute(args));
+  } catch (error) {
+    context.log.error({ requestId: context.requestId, err: error }, 'an operation could not be executed');
+    return { result: { errors: [internalError(context)] }, refused: false };
+  }
+  if (Symbol.asyncIterator in result) return { result: exposeAll(result, context), refused: false };
+  if (!('data' in result) && result.errors?.every((error) => error.path === undefined)) {
+    const refusal = rewriteVariableErrors(schema, operation.node, operation.variables);
+    return { result: { errors: [toGraphQLError(refusal, context)] }, refused: true };
+  }
+  return { result: exposeResult(result, context), refused: false };
+}
+
+function exposeResult(result: ExecutionResult, scope: ErrorScope): ExecutionResult {
+  return result.errors ? { ...result, errors: result.errors.map((error) => exposeError(error, scope)) } : result;
+}
+
+/**
+ * Hand-made instead of an async generator: `return` must reach a source that is waiting for its next event at once, and a generator would
+ * queue it behind that wait.
+ */
+function exposeAll(
+  source: AsyncGenerator<ExecutionResult, void, void>,
+  scope: ErrorScope,
+): AsyncGenerator<ExecutionResult, void, void> {
+  let ended = false;
+  const end = { done: true, value: undefined } as const;
+  const stream: AsyncGenerator<ExecutionResult, void, void> = {
+    async next() {
+      if (ended) return end;
+      try {
+        const item = await source.next();
+        if (item.done) {
+          ended = true;
+          return end;
+        }
+        return { done: false, value: exposeResult(item.value, scope) };
+      } catch (error) {
+        ended = true;
+        const wrapped =
+          error instanceof GraphQLError ? error : new GraphQLError('stream', { originalError: asError(error) });
+        return { done: false, value: { errors: [exposeError(wrapped, scope)] } };
+      }
+    },
+    async return() {
+      ended = true;
+      await source.return();
+      return end;
+    },
+    async throw() {
+      return stream.return();
+    },
+    [Symbol.asyncIterator]: () => stream,
+    [Symbol.asyncDispose]: async () => {
+      await stream.return();
+    },
+  };
+  return stream;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('thrown value');
+}

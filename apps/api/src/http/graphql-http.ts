@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MusterError } from '@muster/core';
+import type { ExecutionResult } from 'graphql';
+import type { Context } from '../graphql/context.ts';
+import { toGraphQLError } from '../graphql/errors.ts';
+import type { GraphQLRequest, Pipeline } from '../graphql/pipeline.ts';
+import type { Viewer } from '../modules/viewer/viewer.ts';
+import { type Authenticator, unauthenticated } from './authenticate.ts';
+import { readJsonBody, requestIdOf, statusOf } from './respond.ts';
+import { openEventStream } from './event-stream.ts';
+
+/** A request may carry 500 runs; what one of them may hold is bounded by the scalars. */
+const MAX_BODY_BYTES = 16 * 1_048_576;
+
+export interface GraphQLTransport {
+  readonly pipeline: Pipeline;
+  readonly authenticator: Authenticator;
+  createContext(viewer: Viewer, requestId: string, unsentBytes: () => number): Context;
+  /** Open event streams, ended at a stop. */
+  readonly streams: Set<ServerResponse>;
+}
+
+/** GraphQL over HTTP: POST, GET for queries and event streams, and Server-Sent Events where the caller accepts them. */
+export async function handleGraphQL(
+  request: IncomingMessage,
+  response: ServerResponse,
+  transport: GraphQLTransport,
+): Promise<void> {
+  const requestId = requestIdOf(request);
+  response.setHeader('x-request-id', requestId);
+  const accept = request.headers.accept ?? '';
+  const mediaType = accept.includes('application/graphql-response+json')
+    ? 'application/graphql-response+json'
+    : 'application/json';
+  const send = (status: number, result: ExecutionResult): void => {
+    const text = JSON.stringify(result);
+    response.writeHead(status, {
+      'content-type': `${mediaType}; charset=utf-8`,
+      'content-length': String(Buffer.byteLength(text)),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(text);
+  };
+  try {
+    const method = request.method ?? 'GET';
+    if (method !== 'POST' && method !== 'GET') {
+      response.setHeader('allow', 'GET, POST');
+      throw new MusterError('BAD_INPUT', 'Use POST, or GET for queries.');
+    }
+    const viewer = transport.authenticator.viewerOf(request);
+    if (!viewer) throw unauthenticated();
+    const body = method === 'POST' ? bodyOf(await readJsonBody(request, MAX_BODY_BYTES)) : queryOf(request);
+    const operation = transport.pipeline.prepare(body);
+    if (method === 'GET') {
+      if (operation.node.operation === 'mutation') {
+        response.setHeader('allow', 'POST');
+        throw new MusterError('BAD_INPUT', 'Mutations are sent by POST.');
+      }
+      if (carriesRoutingInput(body))
+        throw new MusterError(
+          'BAD_INPUT',
+          'An operation that carries routing input is sent by POST: addresses end up in logs.',
+          { field: 'routingInput' },
+        );
+    }
+    const wantsStream = accept.includes('text/event-stream');
+    if (operation.node.operation === 'subscription' && !wantsStream) {
+      throw new MusterError(
+        'BAD_INPUT',
+        'Subscriptions are answered with Accept: text/event-stream, or over WebSocket.',
+        { field: 'Accept' },
+      );
+    }
+    const context = transport.createContext(viewer, requestId, () => response.writableLength);
+    const { result, refused } = await transport.pipeline.run(operation, context);
+    if (wantsStream && !refused) return await openEventStream(response, result, transport.streams);
+    send(refused ? 400 : 200, result as ExecutionResult);
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    if (error.code === 'TOO_LARGE') response.setHeader('connection', 'close');
+    send(statusOf(error), { errors: [toGraphQLError(error, { requestId })] });
+  }
+}
+
+function bodyOf(body: unknown): GraphQLRequest {
+  if (Array.isArray(body))
+    throw new MusterError('BAD_INPUT', 'Send one operation a request: batches are not accepted.');
+  if (typeof body !== 'object' || body === null)
+    throw new MusterError('BAD_INPUT', 'The body must be an object with query, variables and operationName.');
+  return body;
+}
+
+function queryOf(request: IncomingMessage): GraphQLRequest {
+  const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  const variables = parameters.get('variables');
+  let parsed: unknown;
+  try {
+    parsed = variables === null ? undefined : JSON.parse(variables);
+  } catch {
+    throw new MusterError('BAD_INPUT', 'variables must be a JSON object.', { field: 'variables' });
+  }
+  return {
+    query: parameters.get('query') ?? undefined,
+    operationName: parameters.get('operationName') ?? undefined,
+    variables: parsed,
+  };
+}
+
+/** Judged by the name alone: nothing else in the schema is called so. */
+function carriesRoutingInput(body: GraphQLRequest): boolean {
+  return /routingInput/i.test(String(body.query)) || /"routingInput"/i.test(JSON.stringify(body.variables ?? null));
+}

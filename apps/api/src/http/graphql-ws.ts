@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import { MusterError } from '@muster/core';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import { makeServer } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { toGraphQLError } from '../graphql/errors.ts';
+import type { Operation } from '../graphql/pipeline.ts';
+import type { Log } from '../log.ts';
+import type { Viewer } from '../modules/viewer/viewer.ts';
+import type { Credentials } from './credentials.ts';
+import { MAX_UNSENT_BYTES } from './event-stream.ts';
+import type { GraphQLTransport } from './graphql-http.ts';
+
+const MAX_MESSAGE_BYTES = 16 * 1_048_576;
+/** Close codes: the protocol's own, and "service restart", after which clients come back. */
+const UNAUTHORIZED = 4401;
+const FORBIDDEN = 4403;
+const INTERNAL = 4500;
+const SERVICE_RESTART = 1012;
+
+export interface WebSocketOptions {
+  readonly transport: GraphQLTransport;
+  readonly credentials: Credentials;
+  readonly log: Log;
+  /** A peer that does not answer a ping within this time is gone. */
+  readonly pingMs: number;
+}
+
+interface Peer {
+  readonly socket: WebSocket;
+  readonly viewer: Viewer | null;
+  /** Set when the connection is acknowledged. */
+  admitted: Viewer | null;
+}
+
+interface RunnableArgs extends ExecutionArgs {
+  operation: Operation;
+  requestId: string;
+}
+
+export interface WebSocketEndpoint {
+  /** Takes over an upgrade request for /graphql. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Tells every peer to come back and ends what does not go by itself. */
+  close(): void;
+}
+
+/**
+ * graphql-transport-ws on /graphql. The caller is known by the upgrade's Authorization or cookie (own Host and Origin only), or by
+ * `connectionParams.token`. No message of a caller, and no error text of a library, ever gets into a close reason or the log.
+ */
+export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEndpoint {
+  const { transport, credentials, log } = options;
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: (protocols) => (protocols.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
+  });
+
+  const server = makeServer<{ token?: unknown }, Peer>({
+    onConnect: (ctx) => {
+      const { token } = ctx.connectionParams ?? {};
+      ctx.extra.admitted =
+        typeof token === 'string' ? credentials.viewerOfToken(token) : token === undefined ? ctx.extra.viewer : null;
+      if (!ctx.extra.admitted) {
+        ctx.extra.socket.close(UNAUTHORIZED, 'Unauthorized');
+        // Answers nothing: the socket is closing already, with a code that says why.
+        return new Promise<boolean>(() => {});
+      }
+      return true;
+    },
+    onSubscribe: (_ctx, _id, payload) => {
+      const requestId = randomUUID();
+      try {
+        const operation = transport.pipeline.prepare(payload);
+        const args: RunnableArgs = {
+          schema: transport.pipeline.schema,
+          document: operation.document,
+          operationName: operation.operationName,
+          operation,
+          requestId,
+          contextValue: null,
+          rootValue: null,
+        };
+        return args;
+      } catch (error) {
+        if (!(error instanceof MusterError)) throw error;
+        return [toGraphQLError(error, { requestId })];
+      }
+    },
+    execute: (args) => runFor(args as RunnableArgs),
+    subscribe: (args) => runFor(args as RunnableArgs),
+    context: (ctx) => ctx.extra,
+  });
+
+  async function runFor(args: RunnableArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    const peer = args.contextValue as Peer;
+    const context = transport.createContext(peer.admitted as Viewer, args.requestId, () => peer.socket.bufferedAmount);
+    return (await transport.pipeline.run(args.operation, context)).result;
+  }
+
+  sockets.on('connection', (socket: WebSocket, _request: IncomingMessage, viewer: Viewer | null) => {
+    let answered = true;
+    const ping = setInterval(() => {
+      if (!answered || socket.bufferedAmount > MAX_UNSENT_BYTES) return socket.terminate();
+      answered = false;
+      socket.ping();
+    }, options.pingMs);
+    socket.on('pong', () => (answered = true));
+    socket.on('error', (error) => log.debug({ code: (error as { code?: string }).code }, 'a WebSocket failed'));
+    const closed = server.opened(
+      {
+        protocol: socket.protocol,
+        send: (data) =>
+          new Promise((resolve) => {
+            if (socket.readyState !== socket.OPEN) return resolve();
+            if (socket.bufferedAmount > MAX_UNSENT_BYTES) socket.terminate();
+            socket.send(data, () => resolve());
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) =>
+          socket.on('message', (data) => {
+            handle(String(data)).catch((error: unknown) => {
+              log.error({ err: error }, 'a WebSocket message could not be handled');
+              socket.close(INTERNAL, 'Internal server error');
+            });
+          }),
+      },
+      { socket, viewer, admitted: null },
+    );
+    socket.once('close', (code) => {
+      clearInterval(ping);
+      closed(code, '').catch((error: unknown) => log.error({ err: error }, 'a WebSocket did not close cleanly'));
+    });
+  });
+
+  return {
+    upgrade(request, socket, head) {
+      let viewer: Viewer | null;
+      try {
+        viewer = transport.authenticator.viewerOf(request);
+      } catch (error) {
+        const code = error instanceof MusterError && error.code === 'FORBIDDEN' ? FORBIDDEN : UNAUTHORIZED;
+        sockets.handleUpgrade(request, socket, head, (opened) =>
+          opened.close(code, code === FORBIDDEN ? 'Forbidden' : 'Unauthorized'),
+        );
+        return;
+      }
+      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request, viewer));
+    },
+    close() {
+      for (const socket of sockets.clients) socket.close(SERVICE_RESTART, 'Service restart');
+      setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+      }, 2_000).unref();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MusterError } from '@muster/core';
+import type { Config } from '../config.ts';
+import type { Context } from '../graphql/context.ts';
+import type { Pipeline } from '../graphql/pipeline.ts';
+import type { Log } from '../log.ts';
+import type { Viewer } from '../modules/viewer/viewer.ts';
+import { createAuthenticator, unauthenticated } from './authenticate.ts';
+import type { Credentials } from './credentials.ts';
+import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
+import { createWebSocketEndpoint } from './graphql-ws.ts';
+import { createOriginCheck } from './own-origin.ts';
+import { requestIdOf, sendError, sendJson } from './respond.ts';
+import { handleSession } from './session-route.ts';
+import { createStaticApp, findAdminDir } from './static-app.ts';
+
+export interface HttpServerOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly credentials: Credentials;
+  readonly pipeline: Pipeline;
+  createContext(viewer: Viewer, requestId: string, unsentBytes: () => number): Context;
+  /** Whether the server can do its work now; a clause that says why not. */
+  readiness(): Promise<string | null>;
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  readonly pingMs?: number;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new work, tells streams to come back, and resolves when what is in flight has ended, or after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics and the admin app. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { config, log, credentials, pipeline } = options;
+  let stopping = false;
+  let port = config.port;
+  const isOwn = createOriginCheck({ host: config.host, port: () => port, publicUrl: config.publicUrl });
+  const cookieName = (): string => `muster_${port}`;
+  const authenticator = createAuthenticator(credentials, cookieName, isOwn);
+  const transport: GraphQLTransport = {
+    pipeline,
+    authenticator,
+    createContext: options.createContext,
+    streams: new Set(),
+  };
+  const staticApp = createStaticApp(findAdminDir(config.adminDir));
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0];
+    switch (path) {
+      case '/graphql':
+        return handleGraphQL(request, response, transport);
+      case '/session':
+        return handleSession(request, response, {
+          credentials,
+          cookieName: cookieName(),
+          isOwn,
+          secure: config.publicUrl?.startsWith('https:') ?? false,
+        });
+      case '/healthz':
+        return sendJson(response, 200, { status: 'ok' });
+      case '/readyz': {
+        const problem = stopping ? 'stopping' : await options.readiness();
+        return sendJson(
+          response,
+          problem === null ? 200 : 503,
+          problem === null ? { status: 'ready' } : { status: 'not ready', reason: problem },
+        );
+      }
+      case '/metrics': {
+        if (!authenticator.viewerOf(request)) throw unauthenticated();
+        const text = await options.metrics();
+        response.writeHead(200, {
+          'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+          'cache-control': 'no-store',
+        });
+        response.end(text);
+        return;
+      }
+      default:
+        staticApp(request, response);
+    }
+  }
+
+  const server = createServer((request, response) => {
+    if (stopping) response.setHeader('connection', 'close');
+    route(request, response).catch((error: unknown) => {
+      const requestId = requestIdOf(request);
+      const known = error instanceof MusterError ? error : new MusterError('INTERNAL', 'Unexpected error.');
+      if (known !== error && !response.destroyed) log.error({ requestId, err: error }, 'a request failed unexpectedly');
+      if (response.headersSent) response.destroy();
+      else sendError(response, known, requestId);
+    });
+  });
+  // Event streams live long; what bounds a slow sender is the time for its headers and body.
+  server.requestTimeout = 60_000;
+  server.headersTimeout = 20_000;
+  const sockets = createWebSocketEndpoint({ transport, credentials, log, pingMs: options.pingMs ?? 12_000 });
+  server.on('upgrade', (request, socket, head) => {
+    if (stopping || (request.url ?? '').split('?', 1)[0] !== '/graphql') {
+      socket.end(`HTTP/1.1 ${stopping ? '503 Service Unavailable' : '404 Not Found'}\r\nConnection: close\r\n\r\n`);
+      return;
+    }
+    sockets.upgrade(request, socket, head);
+  });
+
+  await listen(server, config);
+  port = (server.address() as AddressInfo).port;
+  const shown =
+    config.host === '0.0.0.0' || config.host === '::'
+      ? 'localhost'
+      : config.host.includes(':')
+        ? `[${config.host}]`
+        : config.host;
+  return {
+    port,
+    url: config.publicUrl ?? `http://${shown}:${port}`,
+    async close(graceMs) {
+      stopping = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      sockets.close();
+      for (const stream of transport.streams) stream.end();
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => {
+      const taken =
+        error.code === 'EADDRINUSE'
+          ? `Port ${config.port} on ${config.host} is taken by another process; stop it or set PORT.`
+          : undefined;
+      reject(
+        taken
+          ? new StartError(taken)
+          : error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL'
+            ? new StartError(`Cannot listen on ${config.host}:${config.port} (${error.code}).`)
+            : error,
+      );
+    });
+    server.listen(config.port, config.host, () => resolve());
+  });
+}
+
+/** The server cannot start, and the message is for whoever started it. */
+export class StartError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StartError';
+  }
+}

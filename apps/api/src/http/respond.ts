@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MusterError } from '@muster/core';
+
+/** Statuses of typed errors outside GraphQL execution. */
+const STATUS: Partial<Record<MusterError['code'], number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+export function statusOf(error: MusterError): number {
+  return STATUS[error.code] ?? 400;
+}
+
+/** The caller's own id where it is harmless, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** `{"error": {code, message, field?, issues?}}` with its status. */
+export function sendError(
+  response: ServerResponse,
+  error: MusterError,
+  requestId: string,
+  headers: Record<string, string> = {},
+): void {
+  const { code, message, field, issues } = error;
+  const body = {
+    error: { code, message, ...(field ? { field } : {}), ...(issues.length > 0 ? { issues } : {}), requestId },
+  };
+  sendJson(response, statusOf(error), body, headers);
+}
+
+/**
+ * Reads and parses a JSON body. A broken one is told without any of its text.
+ * Errors: BAD_INPUT for another content type or broken JSON, TOO_LARGE beyond `limit` bytes.
+ */
+export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new MusterError('BAD_INPUT', 'The Content-Type must be application/json.', { field: 'Content-Type' });
+  const tooLarge = () => new MusterError('TOO_LARGE', `The body may have at most ${limit} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk as Buffer);
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch {
+    throw new MusterError('BAD_INPUT', 'The body must be one JSON value in UTF-8.');
+  }
+}
