@@ -17,12 +17,12 @@ export type TerminalState = 'COMPLETED' | 'FAILED' | 'CANCELLED';
  * Every legal step. Anything that is not here is refused, and each UPDATE names the states it may start from.
  * PENDING and RESUMING wait for a worker; SCHEDULED, CLAIMED, RUNNING and CANCELLING are on one; PAUSED is on none and waits for a
  * resume, a time or a child. A step back to PENDING or RESUMING is a release (or a retry), and a cancelled execution that nobody
- * works on ends at once, without CANCELLING.
+ * works on yet ends at once, without CANCELLING: the guard of a claim that comes too late refuses it.
  */
 const TRANSITIONS: Readonly<Record<ExecutionState, readonly ExecutionState[]>> = {
   PENDING: ['SCHEDULED', 'FAILED', 'CANCELLED'],
   RESUMING: ['SCHEDULED', 'FAILED', 'CANCELLED'],
-  SCHEDULED: ['CLAIMED', 'RUNNING', 'PENDING', 'RESUMING', 'CANCELLING'],
+  SCHEDULED: ['CLAIMED', 'RUNNING', 'PENDING', 'RESUMING', 'CANCELLING', 'CANCELLED'],
   CLAIMED: ['RUNNING', 'PENDING', 'RESUMING', 'CANCELLING', 'COMPLETED', 'FAILED'],
   RUNNING: ['PAUSED', 'PENDING', 'CANCELLING', 'COMPLETED', 'FAILED'],
   PAUSED: ['RESUMING', 'FAILED', 'CANCELLED'],
@@ -66,5 +66,5 @@ export function isQueued(state: ExecutionState): boolean {
 /** What a request to cancel makes of an execution; null where there is nothing left to cancel. */
 export function stateAfterCancelRequest(state: ExecutionState): 'CANCELLING' | 'CANCELLED' | null {
   if (isTerminal(state) || state === 'CANCELLING') return null;
-  return isLive(state) ? 'CANCELLING' : 'CANCELLED';
+  return state === 'CLAIMED' || state === 'RUNNING' ? 'CANCELLING' : 'CANCELLED';
 }
