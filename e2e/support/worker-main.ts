@@ -1,0 +1,40 @@
+// A worker process of the tests: the real SDK, workflows whose progress the test can see and hold.
+// argv[2] is a WorkerSettings as JSON; what happens is told over IPC.
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker, workflow } from '@muster/worker';
+import type { WorkerNews, WorkerSettings } from './worker-settings.ts';
+
+const settings: WorkerSettings = JSON.parse(process.argv[2] ?? '{}');
+
+function tell(news: WorkerNews): void {
+  process.send?.(news);
+}
+
+const echo = workflow(
+  { namespace: 'e2e', name: `${settings.prefix}echo`, routing: settings.routing, affinity: settings.affinity },
+  (ctx) => Promise.resolve({ by: settings.name, input: ctx.input }),
+);
+
+/** Runs until the file that its input names exists. */
+const hold = workflow({ namespace: 'e2e', name: `${settings.prefix}hold`, routing: settings.routing }, async (ctx) => {
+  const { gate } = ctx.input as { gate: string };
+  tell({ kind: 'holding', execution: ctx.id });
+  while (!existsSync(gate)) await delay(25, undefined, { signal: ctx.signal });
+  tell({ kind: 'released', execution: ctx.id });
+  return { by: settings.name };
+});
+
+const worker = new Worker({
+  server: settings.server,
+  token: settings.token,
+  name: settings.name,
+  role: settings.role,
+  labels: settings.labels,
+  capacity: settings.capacity,
+  workflows: [echo, hold],
+});
+
+process.once('SIGTERM', () => void worker.stop());
+await worker.run();
