@@ -3,6 +3,7 @@ import {
   type GraphQLInputField,
   type GraphQLNamedType,
   type GraphQLSchema,
+  type GraphQLType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -36,15 +37,25 @@ function compareTypes(promised: GraphQLNamedType, found: GraphQLNamedType): stri
         const name = `${promised.name}.${field.name}`;
         const actual = found.getFields()[field.name];
         if (!actual) return [`${name} is missing`];
-        return [...sameType(name, field.type, actual.type), ...compareInputs(name, field.args, actual.args, isRequiredArgument)];
+        return [
+          ...sameType(name, field.type, actual.type),
+          ...compareInputs(name, field.args, actual.args, isRequiredArgument),
+        ];
       }),
     ];
   }
   if (isInputObjectType(promised) && isInputObjectType(found)) {
-    return compareInputs(promised.name, Object.values(promised.getFields()), Object.values(found.getFields()), isRequiredInputField);
+    return compareInputs(
+      promised.name,
+      Object.values(promised.getFields()),
+      Object.values(found.getFields()),
+      isRequiredInputField,
+    );
   }
   if (isEnumType(promised) && isEnumType(found)) {
-    return promised.getValues().flatMap(({ name }) => (found.getValue(name) ? [] : [`${promised.name}.${name} is missing`]));
+    return promised
+      .getValues()
+      .flatMap(({ name }) => (found.getValue(name) ? [] : [`${promised.name}.${name} is missing`]));
   }
   return [];
 }
@@ -69,6 +80,6 @@ function compareInputs<T extends GraphQLArgument | GraphQLInputField>(
   ];
 }
 
-function sameType(name: string, promised: object, found: object): string[] {
+function sameType(name: string, promised: GraphQLType, found: GraphQLType): string[] {
   return String(promised) === String(found) ? [] : [`${name} is ${String(found)}, promised was ${String(promised)}`];
 }

@@ -13,7 +13,11 @@ export interface GraphQLAnswer<T> {
 }
 
 /** What a script with curl would do: one POST, whatever the answer. */
-export async function post<T>(server: Server, query: string, variables?: Record<string, unknown>): Promise<GraphQLAnswer<T>> {
+export async function post<T>(
+  server: Server,
+  query: string,
+  variables?: Record<string, unknown>,
+): Promise<GraphQLAnswer<T>> {
   const response = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
@@ -31,7 +35,11 @@ export async function ask<T>(server: Server, query: string, variables?: Record<s
 }
 
 /** The first error of an answer that must have one. */
-export async function refusal(server: Server, query: string, variables?: Record<string, unknown>): Promise<GraphQLProblem> {
+export async function refusal(
+  server: Server,
+  query: string,
+  variables?: Record<string, unknown>,
+): Promise<GraphQLProblem> {
   const { data, errors } = await post(server, query, variables);
   const first = errors?.[0];
   if (!first) throw new Error(`expected an error, got ${JSON.stringify(data)}`);

@@ -7,7 +7,7 @@ export function liveClient(server: Server): Client {
   return createClient({
     url: `${server.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${server.token}` },
+    connectionParams: { token: server.token },
     retryAttempts: 0,
   });
 }
@@ -20,7 +20,11 @@ export interface Recording<T> {
 }
 
 /** Subscribes and keeps everything. */
-export function record<T extends Record<string, unknown>>(client: Client, query: string, variables?: Record<string, unknown>): Recording<T> {
+export function record<T extends Record<string, unknown>>(
+  client: Client,
+  query: string,
+  variables?: Record<string, unknown>,
+): Recording<T> {
   const events: T[] = [];
   let stop = () => {};
   const ended = new Promise<void>((resolve, reject) => {

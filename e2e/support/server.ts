@@ -34,7 +34,9 @@ export function freePort(): Promise<number> {
     probe.on('error', reject);
     probe.listen(0, '127.0.0.1', () => {
       const address = probe.address();
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))));
+      probe.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      );
     });
   });
 }
@@ -87,7 +89,11 @@ export class Server {
   /** Starts the process and waits until it is ready. */
   async start(): Promise<void> {
     const args = [musterCommand, 'serve', ...(this.#options.demo ? [] : ['--no-demo'])];
-    const child = spawn(process.execPath, args, { cwd: this.dataDir, env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, {
+      cwd: this.dataDir,
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     const keep = (chunk: Buffer) => {
       this.#output += chunk.toString('utf8');

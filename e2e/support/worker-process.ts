@@ -31,7 +31,10 @@ export class WorkerProcess {
   }
 
   /** Starts a worker and waits until the server would give it work. */
-  static async start(server: Server, settings: Partial<WorkerSettings> & { name: string; role: string }): Promise<WorkerProcess> {
+  static async start(
+    server: Server,
+    settings: Partial<WorkerSettings> & { name: string; role: string },
+  ): Promise<WorkerProcess> {
     const worker = new WorkerProcess({
       server: server.url,
       token: server.token,
