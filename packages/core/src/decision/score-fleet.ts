@@ -1,0 +1,238 @@
+import {
+  type CompiledPolicy,
+  constantText,
+  type Gate,
+  inputGate,
+  normalise,
+  type ResolvedTerm,
+  resolveTerm,
+  type TermContext,
+  WEIGHT_MAX,
+} from '../policy/score.ts';
+import type { ReferenceSource } from '../policy/spec-reading.ts';
+import { scoreCompare } from '../policy/values.ts';
+import type { ComparisonOperator } from '../policy/spec.ts';
+import { comparisonVerdicts, type NumberColumn, type TextColumn } from './columns.ts';
+import { gateTest } from './filter-fleet.ts';
+import type { Fleet } from './fleet.ts';
+
+/** Positions of workers: the first `count` of `list`. */
+interface Group {
+  readonly list: Int32Array;
+  readonly count: number;
+}
+
+export interface Scoring {
+  readonly contexts: readonly TermContext[];
+  readonly weights: readonly number[];
+}
+
+/**
+ * Scores the eligible workers: totals go to `scratch.totals` by position, in term order (ruling 7). A malformed term that
+ * evaluation reaches degrades the whole policy; the text says which and why (ruling 10).
+ */
+export function scoreFleet(
+  policy: CompiledPolicy,
+  fleet: Fleet,
+  count: number,
+  source: ReferenceSource,
+  hint: string | null,
+  overrides: readonly (number | null)[] | undefined,
+): Scoring | { readonly degraded: string } {
+  if (policy.malformed !== null) return { degraded: policy.malformed };
+  const { totals, eligible, gated } = fleet.scratch;
+  for (let e = 0; e < count; e++) totals[eligible[e] ?? 0] = 0;
+  const contexts: TermContext[] = [];
+  const weights: number[] = [];
+  for (const [index, term] of policy.terms.entries()) {
+    const problem = (text: string): { degraded: string } => ({ degraded: `term ${index + 1} ${text}` });
+    if (term.malformed !== null) return problem(term.malformed);
+    const weight = usableWeight(overrides?.[index]) ?? term.weight;
+    weights.push(weight);
+    const closed = inputGate(term, source);
+    if (closed !== null) {
+      contexts.push({ mode: 'off', gate: null, note: closed });
+      continue;
+    }
+    const gate = term.condition?.on === 'worker' ? plainGate(term.condition) : null;
+    let group: Group = { list: eligible, count };
+    if (gate !== null) {
+      group = { list: gated, count: fillGated(gated, group, gateTest(fleet, gate)) };
+      if (group.count === 0) {
+        contexts.push({
+          mode: 'off',
+          gate,
+          note: `no eligible worker has ${gate.selector} ${gate.op} ${constantText(gate.value)}`,
+        });
+        continue;
+      }
+    }
+    const resolved = resolveTerm(term, source, hint);
+    if (resolved.state === 'malformed') return problem(resolved.problem);
+    contexts.push(addTerm(fleet, resolved, weight, group, gate));
+  }
+  return { contexts, weights };
+}
+
+/** What-if weights may be 0: the term then counts for nothing. */
+function usableWeight(weight: number | null | undefined): number | null {
+  return typeof weight === 'number' && weight >= 0 && weight <= WEIGHT_MAX ? weight : null;
+}
+
+function plainGate(condition: Gate): Gate {
+  return { selector: condition.selector, op: condition.op, value: condition.value };
+}
+
+function fillGated(gated: Int32Array, group: Group, test: (index: number) => boolean): number {
+  let kept = 0;
+  for (let e = 0; e < group.count; e++) {
+    const i = group.list[e] ?? 0;
+    if (test(i)) gated[kept++] = i;
+  }
+  return kept;
+}
+
+function addTerm(
+  fleet: Fleet,
+  term: Exclude<ResolvedTerm, { state: 'malformed' }>,
+  weight: number,
+  group: Group,
+  gate: Gate | null,
+): TermContext {
+  switch (term.state) {
+    case 'off':
+      return { mode: 'off', gate, note: term.note };
+    case 'sticky':
+      return addSticky(fleet, term.hint, weight, group, gate);
+    case 'prefer':
+      return addPrefer(fleet, term, weight, group, gate);
+    case 'least':
+    case 'most':
+      return addExtreme(fleet, term.state, term.key, weight, group, gate);
+  }
+}
+
+function addSticky(fleet: Fleet, hint: string, weight: number, group: Group, gate: Gate | null): TermContext {
+  const preferred = fleet.indexOf(hint);
+  const { totals } = fleet.scratch;
+  for (let e = 0; e < group.count; e++) {
+    if (group.list[e] !== preferred) continue;
+    totals[preferred] = (totals[preferred] ?? 0) + weight;
+    return { mode: 'sticky', gate, hint, note: null };
+  }
+  const why =
+    gate === null
+      ? 'the preferred worker is not eligible'
+      : 'the preferred worker is not eligible, or not for this term';
+  return { mode: 'off', gate, note: why };
+}
+
+function addPrefer(
+  fleet: Fleet,
+  term: Extract<ResolvedTerm, { state: 'prefer' }>,
+  weight: number,
+  { list, count }: Group,
+  gate: Gate | null,
+): TermContext {
+  const { key, op, reference } = term;
+  const column = fleet.column(key);
+  const { totals } = fleet.scratch;
+  let known = false;
+  if (column?.kind === 'text') {
+    const verdicts = comparisonVerdicts(column, op, reference);
+    const { codes } = column;
+    for (let e = 0; e < count; e++) {
+      const i = list[e] ?? 0;
+      const code = codes[i] ?? -1;
+      if (code < 0) continue;
+      known = true;
+      if (verdicts[code] === 1) totals[i] = (totals[i] ?? 0) + weight;
+    }
+  } else if (column !== null) known = addComparison(column, op, reference, totals, weight, list, count);
+  if (!known) return { mode: 'off', gate, note: `no eligible worker has ${key}` };
+  return { mode: 'prefer', gate, key, op, reference, note: null };
+}
+
+function addComparison(
+  column: NumberColumn,
+  op: ComparisonOperator,
+  reference: string | number | boolean,
+  totals: Float64Array,
+  weight: number,
+  list: Int32Array,
+  count: number,
+): boolean {
+  const { values } = column;
+  let known = false;
+  if (typeof reference !== 'number') {
+    for (let e = 0; e < count; e++) {
+      const i = list[e] ?? 0;
+      const value = values[i] ?? Number.NaN;
+      if (Number.isNaN(value)) continue;
+      known = true;
+      if (scoreCompare(value, op, reference)) totals[i] = (totals[i] ?? 0) + weight;
+    }
+    return known;
+  }
+  // The six operators as two comparisons, so that the loop has no branch on the operator: NaN fails both.
+  const below = op === '<' || op === '<=' || op === '!=';
+  const equal = op === '==' || op === '<=' || op === '>=';
+  const above = op === '>' || op === '>=' || op === '!=';
+  for (let e = 0; e < count; e++) {
+    const i = list[e] ?? 0;
+    const value = values[i] ?? Number.NaN;
+    if (value < reference) {
+      known = true;
+      if (below) totals[i] = (totals[i] ?? 0) + weight;
+    } else if (value > reference) {
+      known = true;
+      if (above) totals[i] = (totals[i] ?? 0) + weight;
+    } else if (value === reference) {
+      known = true;
+      if (equal) totals[i] = (totals[i] ?? 0) + weight;
+    }
+  }
+  return known;
+}
+
+function addExtreme(
+  fleet: Fleet,
+  mode: 'least' | 'most',
+  key: string,
+  weight: number,
+  { list, count }: Group,
+  gate: Gate | null,
+): TermContext {
+  const column = fleet.column(key);
+  const { totals } = fleet.scratch;
+  const numbers = column === null ? null : column.kind === 'number' ? column.values : numbersOf(fleet, column);
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  if (numbers !== null) {
+    for (let e = 0; e < count; e++) {
+      const value = numbers[list[e] ?? 0] ?? Number.NaN;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  if (numbers === null || low > high) return { mode: 'off', gate, note: `no eligible worker has ${key} as a number` };
+  const least = mode === 'least';
+  const range = high - low;
+  for (let e = 0; e < count; e++) {
+    const i = list[e] ?? 0;
+    const value = numbers[i] ?? Number.NaN;
+    if (Number.isNaN(value)) continue;
+    const share =
+      range > 0 && range < Number.POSITIVE_INFINITY ? (value - low) / range : normalise(value, low, high, false);
+    totals[i] = (totals[i] ?? 0) + (least && range > 0 ? 1 - share : share) * weight;
+  }
+  const note = range === 0 ? 'all known values are equal: each gets half the weight' : null;
+  return { mode, gate, key, low, high, note };
+}
+
+/** A text column read as numbers, by position. */
+function numbersOf(fleet: Fleet, column: TextColumn): Float64Array {
+  const { numbers } = fleet.scratch;
+  for (let i = 0; i < fleet.size; i++) numbers[i] = column.numbers[column.codes[i] ?? -1] ?? Number.NaN;
+  return numbers;
+}
