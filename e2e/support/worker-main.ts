@@ -20,9 +20,9 @@ const echo = workflow(
 /** Runs until the file that its input names exists. */
 const hold = workflow({ namespace: 'e2e', name: `${settings.prefix}hold`, routing: settings.routing }, async (ctx) => {
   const { gate } = ctx.input as { gate: string };
-  tell({ kind: 'holding', execution: ctx.id });
+  tell({ kind: 'holding', execution: ctx.executionId });
   while (!existsSync(gate)) await delay(25, undefined, { signal: ctx.signal });
-  tell({ kind: 'released', execution: ctx.id });
+  tell({ kind: 'released', execution: ctx.executionId });
   return { by: settings.name };
 });
 
@@ -34,6 +34,7 @@ const worker = new Worker({
   labels: settings.labels,
   capacity: settings.capacity,
   workflows: [echo, hold],
+  signals: false,
 });
 
 process.once('SIGTERM', () => void worker.stop());
