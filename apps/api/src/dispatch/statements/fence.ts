@@ -4,10 +4,10 @@
  * PostgreSQL does not execute one that nothing refers to.
  *
  * `$1` is the epoch and `$2` the holder. The statement ends with `FROM fence LEFT JOIN …`, so that no row at all means
- * "not the leader any more".
+ * "not the leader any more". `now` is the one time of the whole statement.
  */
 export const FENCE = `fence AS MATERIALIZED (
-  SELECT epoch FROM leadership WHERE one AND epoch = $1::bigint AND holder = $2 FOR SHARE
+  SELECT epoch, clock_timestamp() AS now FROM leadership WHERE one AND epoch = $1::bigint AND holder = $2 FOR SHARE
 )`;
 
 /** Which leader writes. */

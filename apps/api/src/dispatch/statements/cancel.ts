@@ -1,0 +1,62 @@
+import { rawId } from '../ids.ts';
+import type { Executor, Statement } from './executor.ts';
+
+export interface CancelItem {
+  /** Raw UUID. */
+  id: string;
+  /** Raw UUID v7 for the event. */
+  eventId: string;
+  by: string;
+}
+
+export interface CancelledRow {
+  id: string;
+  generation: number;
+  revision: number;
+  state: 'CANCELLING' | 'CANCELLED';
+  /** Who had it, or has it still. */
+  workerId: number | null;
+  workerName: string | null;
+}
+
+export const CANCEL: Statement = {
+  name: 'cancel',
+  priority: 'hot',
+  text: `WITH item AS (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS i (id, event_id, by)
+), moved AS (
+  UPDATE execution x SET
+    state = CASE WHEN x.state IN ('CLAIMED', 'RUNNING') THEN 'CANCELLING' ELSE 'CANCELLED' END,
+    queued = false, live = x.state IN ('CLAIMED', 'RUNNING'),
+    finished_state = CASE WHEN x.state IN ('CLAIMED', 'RUNNING') THEN NULL ELSE 'CANCELLED' END,
+    finished_at = CASE WHEN x.state IN ('CLAIMED', 'RUNNING') THEN NULL ELSE clock_timestamp() END,
+    finished_seq = CASE WHEN x.state IN ('CLAIMED', 'RUNNING') THEN NULL ELSE x.event_seq + 2 END,
+    event_seq = x.event_seq + CASE WHEN x.state IN ('CLAIMED', 'RUNNING') THEN 1 ELSE 2 END,
+    revision = x.revision + 1, cancel_requested_at = clock_timestamp(), updated_at = clock_timestamp(),
+    parked = false, parked_reason = NULL, parked_since = NULL, park_deadline = NULL, not_before = NULL, skip_worker_id = NULL,
+    wake_at = NULL, waiting = NULL, waiting_name = NULL, waiting_child = NULL
+  FROM item i
+  WHERE x.id = i.id AND x.state IN ('PENDING', 'RESUMING', 'PAUSED', 'SCHEDULED', 'CLAIMED', 'RUNNING')
+  RETURNING x.id, x.generation, x.revision, x.state, x.worker_id, x.worker_name,
+    x.event_seq - CASE WHEN x.state = 'CANCELLED' THEN 1 ELSE 0 END AS requested_seq, i.event_id, i.by
+), events AS (
+  INSERT INTO event (id, execution_id, at, sequence, generation, type, data)
+  SELECT m.event_id, m.id, clock_timestamp(), m.requested_seq, m.generation, 'CANCEL_REQUESTED', json_build_object('by', m.by) FROM moved m
+)
+SELECT m.id, m.generation, m.revision, m.state, m.worker_id AS "workerId", m.worker_name AS "workerName" FROM moved m`,
+};
+
+/**
+ * Cancels from every state that has not ended. What nobody works on is CANCELLED at once, also what is scheduled and not claimed: the
+ * claim's guard refuses it from now on. The rest waits as CANCELLING for its worker. Executions that are not in the answer do not
+ * exist, are CANCELLING already, or have ended.
+ */
+export async function cancelExecutions(db: Executor, batch: readonly CancelItem[]): Promise<CancelledRow[]> {
+  const items = [...new Map(batch.map((item) => [item.id, item])).values()];
+  const { rows } = await db.run<CancelledRow>(CANCEL, [
+    items.map((item) => item.id),
+    items.map((item) => item.eventId),
+    items.map((item) => item.by),
+  ]);
+  return rows.map((row) => ({ ...row, id: rawId(row.id) }));
+}

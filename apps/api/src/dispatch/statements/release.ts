@@ -1,0 +1,158 @@
+import { rawId } from '../ids.ts';
+import type { Executor, Statement } from './executor.ts';
+import { FENCE, fencedRows, type LeaderSession } from './fence.ts';
+
+/**
+ * Why an assignment ends without an end. Each is checked again against the tables, under the lock of the row: a worker that has
+ * recovered keeps its work.
+ * UNCLAIMED: not claimed in time. RETURNED: the worker gave it back (busy, draining). SILENT: no heartbeat for the offline time. DISCONNECTED: its connection is gone and it has not come back. LEFT: it said goodbye.
+ * REPLACED: another instance has its name. REMOVED: an operator removed it.
+ */
+export type ReleaseCause = 'UNCLAIMED' | 'RETURNED' | 'SILENT' | 'DISCONNECTED' | 'LEFT' | 'REPLACED' | 'REMOVED';
+
+export interface ReleaseItem {
+  /** Raw UUID. */
+  id: string;
+  generation: number;
+  workerId: number;
+  /** null: whatever instance it was given to. */
+  instance: string | null;
+  cause: ReleaseCause;
+  /** How long it is not to be dispatched again. */
+  backoffMs: number;
+  /** For people: what happened to the worker, e.g. `worker w-2 went silent`. */
+  message: string;
+}
+
+export interface ReleaseSettings {
+  /** Park time of executions that bring none; 0: for ever. */
+  parkTtlSeconds: number;
+  claimSeconds: number;
+  offlineSeconds: number;
+}
+
+export interface ReleasedRow {
+  id: string;
+  /** The new generation; unchanged where it has ended. */
+  generation: number;
+  revision: number;
+  /** PENDING or RESUMING: queued again. FAILED: no attempts left. CANCELLED: it was being cancelled. */
+  state: 'PENDING' | 'RESUMING' | 'FAILED' | 'CANCELLED';
+  workerId: number;
+  workerName: string;
+}
+
+/**
+ * The old values are read under the row lock, because an UPDATE can return only the new ones. An attempt is used up by a claim, not by an
+ * assignment (ruling 31). The worker that did not claim is skipped in the next decision.
+ */
+function text(fenced: boolean): string {
+  const first = fenced ? 3 : 1;
+  const p = (index: number): string => `$${first + index}`;
+  return `WITH ${fenced ? FENCE : `fence AS MATERIALIZED (SELECT 0 AS epoch, clock_timestamp() AS now)`}, held AS (
+  SELECT x.id, x.generation, x.state, x.attempt, x.event_seq, x.worker_id, x.worker_name, x.instance, x.resumed,
+    x.scheduled_at, x.claimed_at, x.started_at, x.scheduled_seq, x.claimed_seq, x.started_seq, x.park_ttl_s,
+    i.backoff_ms, i.message, i.cause,
+    CASE WHEN x.state = 'CANCELLING' THEN 'CANCELLED'
+      WHEN x.state <> 'SCHEDULED' AND x.attempt >= v.max_attempts THEN 'FAILED'
+      WHEN x.resumed THEN 'RESUMING' ELSE 'PENDING' END AS next
+  FROM fence f, unnest(${p(0)}::uuid[], ${p(1)}::int[], ${p(2)}::int[], ${p(3)}::text[], ${p(4)}::text[], ${p(5)}::float8[], ${p(6)}::text[])
+      AS i (id, generation, worker_id, instance, cause, backoff_ms, message)
+    JOIN execution x ON x.id = i.id
+    JOIN workflow_version v ON v.id = x.version_id
+    LEFT JOIN worker w ON w.id = i.worker_id
+    LEFT JOIN worker_pulse u ON u.worker_id = i.worker_id
+  WHERE x.generation = i.generation AND x.worker_id = i.worker_id AND (i.instance IS NULL OR x.instance = i.instance)
+    AND x.state IN ('SCHEDULED', 'CLAIMED', 'RUNNING', 'CANCELLING')
+    AND CASE i.cause
+      WHEN 'UNCLAIMED' THEN x.state = 'SCHEDULED' AND x.scheduled_at <= f.now - make_interval(secs => ${p(8)})
+      WHEN 'RETURNED' THEN true
+      WHEN 'SILENT' THEN u.seen_at IS NULL OR u.instance <> x.instance OR u.seen_at <= f.now - make_interval(secs => ${p(9)})
+      WHEN 'DISCONNECTED' THEN w.disconnected_at IS NOT NULL OR w.instance <> x.instance
+      WHEN 'LEFT' THEN w.left_at IS NOT NULL OR w.instance <> x.instance
+      WHEN 'REPLACED' THEN w.instance <> x.instance
+      WHEN 'REMOVED' THEN w.id IS NULL OR w.removed_at IS NOT NULL
+    END
+  FOR UPDATE OF x
+), moved AS (
+  UPDATE execution x SET
+    state = h.next,
+    queued = h.next IN ('PENDING', 'RESUMING'), live = false,
+    finished_state = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.next END,
+    finished_at = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN f.now END,
+    finished_seq = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN x.event_seq + 1 END,
+    error = CASE WHEN h.next = 'FAILED' THEN json_build_object('type', 'WorkerLostError', 'retryable', true, 'message',
+      h.message || ' in attempt ' || h.attempt || ', the last one') END,
+    generation = x.generation + CASE WHEN h.next IN ('PENDING', 'RESUMING') THEN 1 ELSE 0 END,
+    revision = x.revision + 1, event_seq = x.event_seq + 1, updated_at = f.now,
+    queued_at = CASE WHEN h.next IN ('PENDING', 'RESUMING') THEN f.now ELSE x.queued_at END,
+    park_deadline = CASE WHEN h.next IN ('PENDING', 'RESUMING') AND coalesce(h.park_ttl_s, ${p(7)}) > 0
+      THEN f.now + make_interval(secs => coalesce(h.park_ttl_s, ${p(7)})) END,
+    not_before = CASE WHEN h.next IN ('PENDING', 'RESUMING') AND h.backoff_ms > 0 THEN f.now + make_interval(secs => h.backoff_ms / 1000) END,
+    skip_worker_id = CASE WHEN h.next IN ('PENDING', 'RESUMING') AND h.state = 'SCHEDULED' THEN h.worker_id END,
+    worker_id = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.worker_id END,
+    worker_name = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.worker_name END,
+    instance = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.instance END,
+    scheduled_at = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.scheduled_at END,
+    claimed_at = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.claimed_at END,
+    started_at = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.started_at END,
+    scheduled_seq = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.scheduled_seq END,
+    claimed_seq = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.claimed_seq END,
+    started_seq = CASE WHEN h.next IN ('FAILED', 'CANCELLED') THEN h.started_seq END
+  FROM fence f, held h
+  WHERE x.id = h.id AND x.generation = h.generation AND x.state = h.state
+  RETURNING x.id, x.generation, x.revision, x.state, h.worker_id, h.worker_name
+), superseded AS (
+  INSERT INTO attempt (execution_id, scheduled_at, claimed_at, started_at, ended_at, generation, worker_id, scheduled_seq, claimed_seq,
+    started_seq, ended_seq, number, outcome, worker_name, instance, error)
+  SELECT h.id, h.scheduled_at, h.claimed_at, h.started_at, f.now, h.generation, h.worker_id, h.scheduled_seq, h.claimed_seq,
+    h.started_seq, h.event_seq + 1, h.attempt + CASE WHEN h.claimed_at IS NULL AND NOT h.resumed THEN 1 ELSE 0 END,
+    CASE WHEN h.state = 'SCHEDULED' THEN 'UNCLAIMED' ELSE 'WORKER_LOST' END, h.worker_name, h.instance,
+    json_build_object('type', CASE WHEN h.state = 'SCHEDULED' THEN 'UnclaimedError' ELSE 'WorkerLostError' END,
+      'message', h.message, 'retryable', true)
+  FROM fence f, held h JOIN moved m ON m.id = h.id
+  WHERE h.next IN ('PENDING', 'RESUMING')
+)
+SELECT m.id, m.generation, m.revision, m.state, m.worker_id AS "workerId", m.worker_name AS "workerName"
+FROM fence LEFT JOIN moved m ON true`;
+}
+
+export const RELEASE_BY_LEADER: Statement = { name: 'release_by_leader', priority: 'hot', text: text(true) };
+export const RELEASE: Statement = { name: 'release', priority: 'hot', text: text(false) };
+
+function values(items: readonly ReleaseItem[], settings: ReleaseSettings): unknown[] {
+  return [
+    items.map((item) => item.id),
+    items.map((item) => item.generation),
+    items.map((item) => item.workerId),
+    items.map((item) => item.instance),
+    items.map((item) => item.cause),
+    items.map((item) => item.backoffMs),
+    items.map((item) => item.message),
+    settings.parkTtlSeconds,
+    settings.claimSeconds,
+    settings.offlineSeconds,
+  ];
+}
+
+/**
+ * Takes executions back from their workers; those that may run again are queued with a new generation and leave an `attempt` row.
+ * Items that no longer stand as they say (claimed meanwhile, worker back, another generation) are left out of the answer.
+ * With a session it is a statement of the leader and throws `LeadershipLostError`; without one any replica may do it.
+ */
+export async function releaseAssignments(
+  db: Executor,
+  session: LeaderSession | null,
+  items: readonly ReleaseItem[],
+  settings: ReleaseSettings,
+): Promise<ReleasedRow[]> {
+  const { rows } =
+    session === null
+      ? await db.run<ReleasedRow & { id: string | null }>(RELEASE, values(items, settings))
+      : await db.run<ReleasedRow & { id: string | null }>(RELEASE_BY_LEADER, [
+          session.epoch,
+          session.holder,
+          ...values(items, settings),
+        ]);
+  return fencedRows(rows).map((row) => ({ ...row, id: rawId(row.id) }));
+}
