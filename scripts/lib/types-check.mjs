@@ -1,9 +1,21 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { run } from './processes.mjs';
 import { inRoot, workspaceMembers } from './workspace.mjs';
 
 /** At most so many compilers at once. */
 const lanes = 2;
+
+/**
+ * @param {string} folder from the root
+ * @returns {string[]} it and the folders in it that have a tsconfig.json
+ */
+function projectsIn(folder) {
+  const inner = readdirSync(inRoot(folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...inner.map((entry) => path.join(folder, entry.name))].filter((project) =>
+    existsSync(inRoot(project, 'tsconfig.json')),
+  );
+}
 
 /**
  * The type check of every folder that has a tsconfig.json, a few at a time.
@@ -14,9 +26,7 @@ export function typesCheck(name) {
   return {
     name,
     async run() {
-      const waiting = ['scripts', ...workspaceMembers()].filter((folder) =>
-        existsSync(inRoot(folder, 'tsconfig.json')),
-      );
+      const waiting = ['scripts', ...workspaceMembers()].flatMap(projectsIn);
       /** @type {string[]} */
       const outputs = [];
       let failures = 0;
