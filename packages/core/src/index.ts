@@ -1,4 +1,5 @@
 export { type ErrorCode, type Issue, MusterError } from './lib/errors.ts';
+export { compareCodePoints } from './lib/code-point-order.ts';
 export type { JsonObject, JsonValue } from './lib/json.ts';
 export * from './policy/spec.ts';
 export * from './worker/worker-facts.ts';
@@ -83,3 +84,70 @@ export {
   quote,
 } from './worker/names.ts';
 export { type RoleMember, type RoleSummary, roleHealth } from './worker/role-health.ts';
+export {
+  type Comparable,
+  type Comparison,
+  type InputComparison,
+  input,
+  label,
+  labelFor,
+  least,
+  load,
+  meta,
+  metaFor,
+  metric,
+  most,
+  optional,
+  prefer,
+  type RequireTermBuilder,
+  require,
+  resource,
+  resourceRequest,
+  routingInput,
+  type ScoreTermBuilder,
+  type SelectorBuilder,
+  score,
+  service,
+  sticky,
+  type TermOptions,
+  utilization,
+  type ValueReference,
+  when,
+} from './policy/builder.ts';
+export { type CheckedSpec, checkSpec } from './policy/check-spec.ts';
+export { formatPolicy, formatTerm } from './policy/format.ts';
+export { type ParsedPolicy, parsePolicyText, type StageSpecs } from './policy/parse/parse.ts';
+export type { PolicyProblem, ProblemSeverity, Span } from './policy/parse/problems.ts';
+export {
+  affinityNamesRoutingInput,
+  listReferences,
+  namesRoutingInput,
+  policyNamesRoutingInput,
+  type SpecReferences,
+} from './policy/references.ts';
+export { MAX_PACKAGES } from './policy/requests-rules.ts';
+export { type PackageRequirement, parseMemory, parsePackageRequirement } from './policy/resource-units.ts';
+export { MAX_TERMS, MAX_TEXT_BYTES, RESOURCE_FIELDS } from './policy/rules.ts';
+export {
+  checkRoutingInput,
+  MAX_ROUTING_INPUT_BYTES,
+  MAX_ROUTING_INPUT_KEYS,
+  MAX_ROUTING_INPUT_LEVELS,
+  parseRoutingInputHeader,
+  parseRoutingInputPairs,
+  type RoutingInputResult,
+} from './routing-input/routing-input.ts';
+export { blind } from './decision/blind.ts';
+export { type DecisionTrace, decide, decideOnce, decideTraced, type TracedDecision } from './decision/decide.ts';
+export { explain } from './decision/explain.ts';
+export { type Fleet, prepareFleet } from './decision/fleet.ts';
+export {
+  type DecisionFrame,
+  type DecisionRow,
+  FRAME_MAX,
+  frameFacts,
+  packDecisions,
+  unpackDecision,
+} from './decision/frame.ts';
+export { type Blinding, compilePlan, type DispatchPlan } from './decision/plan.ts';
+export { KEPT_MAX } from './decision/select.ts';
