@@ -1,0 +1,107 @@
+import { livenessWindows } from '@muster/core';
+import type { Bus } from '../../bus/bus.ts';
+import type { Config } from '../../config.ts';
+import type { UuidSource } from '../../dispatch/ids.ts';
+import type { Executor } from '../../dispatch/statements/executor.ts';
+import { Fleet } from '../../fleet/fleet.ts';
+import type { FleetWorker } from '../../fleet/worker-record.ts';
+import type { Log } from '../../log.ts';
+import { type InboxSnapshot, Inboxes } from './inbox.ts';
+import { readOnWorker } from './inbox-store.ts';
+import type { OperatorStore } from './operator-store.ts';
+import { Registry } from './registry.ts';
+import { ReportService, type ReportServiceOptions } from './report-service.ts';
+import { WorkerProtocol } from './worker-protocol.ts';
+import { WorkerService } from './worker-service.ts';
+
+export interface WorkforceOptions extends Pick<ReportServiceOptions, 'versionById' | 'releaseWorker' | 'recordEnd'> {
+  config: Pick<Config, 'heartbeatSeconds' | 'workerName' | 'databaseUrl'>;
+  executor: Executor;
+  fleet: Fleet;
+  bus: Bus;
+  log: Log;
+  uuids: UuidSource;
+  operatorStore: OperatorStore;
+  /** ms by the database's clock. */
+  now: () => number;
+  wake: (reason: string) => void;
+}
+
+export interface Workforce {
+  registry: Registry;
+  protocol: WorkerProtocol;
+  workers: WorkerService;
+  /** Reads the tables and begins to listen. */
+  start(): Promise<void>;
+  /** Ends the inboxes first, so that workers go to another replica. */
+  close(): Promise<void>;
+}
+
+/** The fleet view of one replica; the dispatcher reads it, the workforce writes it. */
+export function createFleet(
+  config: Pick<Config, 'heartbeatSeconds' | 'staleSeconds' | 'offlineSeconds'>,
+  now: () => number,
+  log: Log,
+): Fleet {
+  return new Fleet({
+    now,
+    windows: livenessWindows(config),
+    onError: (error) => log.error({ err: error }, 'a listener of the fleet failed'),
+  });
+}
+
+/** Puts together everything that has to do with workers. */
+export function createWorkforce(options: WorkforceOptions): Workforce {
+  const { executor, fleet, bus, log, now, config } = options;
+  const registry = new Registry({
+    executor,
+    fleet,
+    bus,
+    log,
+    now,
+    replica: config.workerName,
+    alone: config.databaseUrl === null,
+    releaseWorker: options.releaseWorker,
+  });
+  const inboxes = new Inboxes({
+    bus,
+    fleet,
+    connected: (worker) => registry.connected(worker),
+    disconnected: (worker) => registry.disconnected(worker),
+    snapshot: (worker) => readSnapshot(options, worker),
+    onError: (error) => log.error({ err: error }, 'an inbox could not be closed properly'),
+  });
+  const reports = new ReportService(options);
+  return {
+    registry,
+    protocol: new WorkerProtocol({ registry, inboxes, reports, fleet, log, heartbeatSeconds: config.heartbeatSeconds }),
+    workers: new WorkerService({
+      fleet,
+      registry,
+      store: options.operatorStore,
+      wake: options.wake,
+      releaseWorker: options.releaseWorker,
+    }),
+    start: () => registry.start(),
+    close: async () => {
+      inboxes.close();
+      await registry.close();
+    },
+  };
+}
+
+async function readSnapshot({ executor, versionById }: WorkforceOptions, worker: FleetWorker): Promise<InboxSnapshot> {
+  const rows = await readOnWorker(executor, { workerId: worker.id, instance: worker.facts.instanceId });
+  const cancelling = rows.filter((row) => row.state === 'CANCELLING');
+  const others = rows.filter((row) => row.state !== 'CANCELLING');
+  return {
+    assignments: await Promise.all(
+      others.map(async ({ id, generation, versionId }) => ({
+        id,
+        generation,
+        workflow: (await versionById(versionId)).workflowRef,
+      })),
+    ),
+    cancels: cancelling.map(({ id, generation }) => ({ id, generation })),
+  };
+}
