@@ -14,6 +14,7 @@ const config: CodegenConfig = {
         importExtension: '.ts',
         enumsAsTypes: true,
         scalars: {
+          ID: 'string',
           DateTime: 'string',
           JSON: 'unknown',
           JSONObject: 'Record<string, unknown>',

@@ -13,6 +13,7 @@ export {
   ExecutionStateDocument,
   type ExecutionWhyQuery,
   ExecutionWhyDocument,
+  type HealthCheckInput,
   type RegisterWorkflowInput,
   RegisterWorkflowDocument,
   type ResourceRequestsInput,

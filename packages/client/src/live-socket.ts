@@ -52,7 +52,11 @@ export class LiveSocket {
     const open = options.openSocket ?? openGlobalSocket;
     this.#socket = open(options.url, protocol, authorization);
     this.#acknowledgeTimer = setTimeout(() => this.#drop('no answer to the handshake'), acknowledgeTimeoutMs);
-    this.#socket.onopen = () => this.send({ type: 'connection_init', payload: authorization });
+    this.#socket.onopen = () =>
+      this.send({
+        type: 'connection_init',
+        ...(options.token === undefined ? {} : { payload: { token: options.token } }),
+      });
     this.#socket.onmessage = (event: { data: unknown }) => this.#receive(event.data);
     this.#socket.onerror = (event: { message?: string }) =>
       this.#end(event.message ?? 'it cannot be reached', undefined);

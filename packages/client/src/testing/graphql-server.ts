@@ -26,8 +26,8 @@ export async function startGraphqlServer(
       schema,
       onConnect: (context) => {
         inits.push(context.connectionParams);
-        const given = context.connectionParams?.['authorization'];
-        if (options.token === undefined || given === `Bearer ${options.token}`) return true;
+        const given = context.connectionParams?.['token'];
+        if (options.token === undefined || given === options.token) return true;
         context.extra.socket.close(4401, 'no such token');
         return false;
       },

@@ -1,0 +1,201 @@
+import type { WorkerInboxSubscription } from '@muster/client';
+import type { Log } from './log.ts';
+import type { AbortCause, Outcome } from './outcome.ts';
+import type { ClaimAnswer, EndItem, Reporter } from './reporter.ts';
+import { Run } from './run.ts';
+import type { Workflow } from './workflow.ts';
+
+export type Assignment = WorkerInboxSubscription['workerInbox']['assignments'][number];
+/** What the answer to a claim says about the work. */
+export type Claim = NonNullable<ClaimAnswer['claim']>;
+
+interface Held {
+  readonly id: string;
+  readonly generation: number;
+  /** Absent until the claim is answered. */
+  run?: Run;
+  /** Set where it was aborted before its claim was answered. */
+  abortedBefore?: AbortCause;
+  /** The handler has ended; the report of it has not been answered yet. */
+  ending?: true;
+}
+
+export interface ExecutionsOptions {
+  readonly reporter: Pick<Reporter, 'claims' | 'events' | 'ends' | 'releases'>;
+  readonly workflows: readonly Workflow[];
+  /** Most handlers at once; null: no limit. */
+  readonly capacity: number | null;
+  readonly graceMs: number;
+  readonly log: Log;
+  /** The last one has gone. */
+  readonly onIdle: () => void;
+}
+
+/** What the worker holds: claims it, runs it, reports it, and lets go of what it has lost. */
+export class Executions {
+  readonly #options: ExecutionsOptions;
+  readonly #workflows: ReadonlyMap<string, Workflow>;
+  readonly #held = new Map<string, Held>();
+  #refusal: 'draining' | 'worker stopping' | undefined;
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+    this.#workflows = new Map(options.workflows.map((one) => [one.ref, one]));
+  }
+
+  /** Handlers running now. */
+  get running(): number {
+    let count = 0;
+    for (const held of this.#held.values()) if (held.run !== undefined && held.ending === undefined) count += 1;
+    return count;
+  }
+
+  /** Nothing claimed, running or waiting to be reported. */
+  get idle(): boolean {
+    return this.#held.size === 0;
+  }
+
+  /** What it believes to hold, for the heartbeat. */
+  claims(): { id: string; generation: number }[] {
+    return [...this.#held.values()]
+      .filter((held) => held.run !== undefined)
+      .map(({ id, generation }) => ({ id, generation }));
+  }
+
+  /** Takes nothing new from now on: assignments are given back with that reason. */
+  refuse(reason: 'draining' | 'worker stopping'): void {
+    this.#refusal = reason;
+  }
+
+  /**
+   * Claims what it can run and gives back the rest. `again`: the list also holds what was claimed on an earlier
+   * connection; what is known already is left alone.
+   */
+  assign(assignments: readonly Assignment[], again: boolean): void {
+    for (const assignment of assignments) {
+      const held = this.#held.get(assignment.id);
+      if (held !== undefined) {
+        if (held.generation >= assignment.generation) continue;
+        this.lose(held.id);
+      }
+      const refusal = this.#refusalOf(assignment);
+      if (refusal === undefined) void this.#take(assignment, again);
+      else void this.#release(assignment.id, assignment.generation, refusal);
+    }
+  }
+
+  /** The server wants it cancelled. */
+  cancel(id: string, generation: number): void {
+    const held = this.#held.get(id);
+    if (held !== undefined && held.generation === generation) this.#abort(held, 'cancelled');
+  }
+
+  /** It is another attempt's now: aborts the handler and forgets the claim; what it still reports will be refused. */
+  lose(id: string): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#options.log('warn', 'A claim is lost; its handler is aborted.', { execution: id });
+    this.#abort(held, 'lost');
+    this.#forget(held);
+  }
+
+  /** Aborts every handler for that cause. */
+  abortAll(cause: AbortCause): void {
+    for (const held of this.#held.values()) this.#abort(held, cause);
+  }
+
+  #refusalOf(assignment: Assignment): string | undefined {
+    if (this.#refusal !== undefined) return this.#refusal;
+    if (!this.#workflows.has(assignment.workflow)) return `no handler for ${assignment.workflow}`;
+    const { capacity } = this.#options;
+    return capacity !== null && this.#occupied() >= capacity ? 'busy' : undefined;
+  }
+
+  #occupied(): number {
+    let count = 0;
+    for (const held of this.#held.values()) if (held.ending === undefined) count += 1;
+    return count;
+  }
+
+  async #take({ id, generation }: Assignment, again: boolean): Promise<void> {
+    const held: Held = { id, generation };
+    this.#held.set(id, held);
+    const { reporter, log } = this.#options;
+    const answer = await reporter.claims.add({ id, generation, started: true, again });
+    const claim = answer.claim;
+    if (answer.code !== null || claim === null) {
+      log('debug', `A claim was refused: ${answer.code} ${answer.message ?? ''}`, { execution: id });
+      this.#forget(held);
+      return;
+    }
+    const workflow = this.#workflows.get(claim.workflow);
+    if (workflow === undefined) {
+      await this.#release(id, generation, `no handler for ${claim.workflow}`);
+      this.#forget(held);
+      return;
+    }
+    await this.#run(held, claim, workflow);
+  }
+
+  async #run(held: Held, claim: Claim, workflow: Workflow): Promise<void> {
+    const { reporter, graceMs, log } = this.#options;
+    const { id, generation } = held;
+    const run = new Run({
+      id,
+      generation,
+      claim,
+      workflow,
+      graceMs,
+      log,
+      addEvent: (event) => reporter.events.add(event),
+    });
+    held.run = run;
+    if (held.abortedBefore !== undefined) run.abort(held.abortedBefore);
+    const outcome = await run.outcome();
+    held.ending = true;
+    await this.#report(held, outcome);
+    this.#forget(held);
+  }
+
+  async #report({ id, generation }: Held, outcome: Outcome): Promise<void> {
+    if (outcome.kind === 'nothing') return;
+    if (outcome.kind === 'release') {
+      await this.#release(id, generation, outcome.reason);
+      return;
+    }
+    const { reporter, log } = this.#options;
+    const answer = await reporter.ends.add({ id, generation, ...outcome.end });
+    if (answer.code === null) return;
+    log('warn', `The end of an execution was refused: ${answer.code} ${answer.message ?? ''}`, {
+      execution: id,
+      generation,
+    });
+    const unreadable = answer.code === 'BAD_INPUT' || answer.code === 'TOO_LARGE';
+    if (unreadable && outcome.end.state === 'COMPLETED')
+      await reporter.ends.add(refusedOutput(id, generation, answer.message));
+  }
+
+  async #release(id: string, generation: number, reason: string): Promise<void> {
+    await this.#options.reporter.releases.add({ id, generation, reason });
+  }
+
+  #abort(held: Held, cause: AbortCause): void {
+    if (held.run === undefined) held.abortedBefore ??= cause;
+    else held.run.abort(cause);
+  }
+
+  #forget(held: Held): void {
+    if (this.#held.get(held.id) !== held) return;
+    this.#held.delete(held.id);
+    if (this.#held.size === 0) this.#options.onIdle();
+  }
+}
+
+function refusedOutput(id: string, generation: number, message: string | null): EndItem {
+  const error = {
+    type: 'OutputError',
+    message: `The server refused the output: ${message ?? 'no reason given'}`,
+    retryable: false,
+  };
+  return { id, generation, state: 'FAILED', error };
+}

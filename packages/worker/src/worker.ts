@@ -1,0 +1,239 @@
+import { type ClientError, LiveLink, type WorkerHeartbeatInput, WorkerLeaveDocument } from '@muster/client';
+import { WebSocket } from 'ws';
+import { BuiltinMetrics } from './builtin-metrics.ts';
+import { runChecks } from './checks.ts';
+import { Executions } from './executions.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { LoopLag } from './loop-lag.ts';
+import { availableMemory, cpuTimes, loadAverage } from './machine.ts';
+import { ProvidedMetrics } from './metrics-provider.ts';
+import { Reporter } from './reporter.ts';
+import { Session } from './session.ts';
+import { type ResolvedOptions, resolveOptions, type WorkerOptions } from './worker-options.ts';
+
+export type WorkerState = 'INITIALIZED' | 'RUNNING' | 'DRAINING' | 'STOPPED' | 'FAILED';
+
+/** How a worker came to its end: all done after `drain()`, told to `stop()`, or a newer process took its name. */
+export type StopReason = 'drained' | 'stopped' | 'replaced';
+
+/**
+ * A process that takes executions of the given workflows. It registers, says every few seconds that it lives, claims
+ * what it is assigned, runs it and reports; it comes back by itself when the server was away, with what it holds.
+ */
+export class Worker {
+  readonly name: string;
+  readonly role: string;
+  readonly instanceId: string;
+  /** Resolves when the server has taken the worker for the first time; rejects where it never does. */
+  readonly ready: Promise<void>;
+  readonly #options: ResolvedOptions;
+  readonly #link: LiveLink;
+  readonly #session: Session;
+  readonly #heartbeat: Heartbeat;
+  readonly #executions: Executions;
+  readonly #builtin = new BuiltinMetrics();
+  readonly #provided: ProvidedMetrics | undefined;
+  readonly #loopLag = new LoopLag();
+  readonly #ready = settleable<void>();
+  readonly #ended = settleable<StopReason>();
+  #state: WorkerState = 'INITIALIZED';
+  #stopping = false;
+
+  constructor(options: WorkerOptions) {
+    const resolved = resolveOptions(options, process.env);
+    const { log, name, instanceId } = resolved;
+    this.#options = resolved;
+    this.name = name;
+    this.role = resolved.role;
+    this.instanceId = instanceId;
+    this.ready = this.#ready.promise;
+    // Whoever waits for neither is told by run(); an unhandled rejection would end the process before that.
+    this.#ready.promise.catch(() => undefined);
+    this.#ended.promise.catch(() => undefined);
+    this.#provided = resolved.metrics === undefined ? undefined : new ProvidedMetrics(resolved.metrics, log);
+
+    const onRefused = (error: ClientError): void => this.#session.refused(error);
+    this.#link = new LiveLink({
+      url: resolved.server,
+      ...(resolved.token === undefined ? {} : { token: resolved.token }),
+      openSocket: (url, protocol, headers) => new WebSocket(url, protocol, { headers, perMessageDeflate: false }),
+      onStatus: (status) => this.#session.onStatus(status),
+    });
+    const reporter = new Reporter({ link: this.#link, worker: name, instanceId, onRefused });
+    this.#executions = new Executions({
+      reporter,
+      workflows: resolved.workflows,
+      capacity: resolved.capacity,
+      graceMs: resolved.graceMs,
+      log,
+      onIdle: () => this.#idle(),
+    });
+    this.#heartbeat = new Heartbeat({
+      link: this.#link,
+      content: (timeoutMs) => this.#heartbeatContent(timeoutMs),
+      onLost: (ids) => {
+        for (const id of ids) this.#executions.lose(id);
+      },
+      onSilence: () => {
+        log('error', 'The server has not acknowledged a heartbeat for too long; all handlers are aborted.');
+        this.#executions.abortAll('silence');
+      },
+      onRefused,
+      log,
+      silenceMs: resolved.silenceMs,
+    });
+    this.#session = new Session({
+      link: this.#link,
+      options: resolved,
+      reporter,
+      heartbeat: this.#heartbeat,
+      executions: this.#executions,
+      onReady: () => this.#ready.resolve(),
+      onDrain: () => void this.drain(),
+      onReplaced: () => this.#replaced(),
+      onFailed: (error) => this.#fail(error),
+    });
+  }
+
+  get state(): WorkerState {
+    return this.#state;
+  }
+
+  /** Starts it. Resolves when it has stopped, and says why; rejects with ClientError where the server refuses it. */
+  async run(): Promise<StopReason> {
+    if (this.#state !== 'INITIALIZED') throw new Error(`A worker runs once; this one is ${this.#state}.`);
+    this.#state = 'RUNNING';
+    const onSignal = (): void => void (this.#state === 'RUNNING' ? this.drain() : this.stop());
+    if (this.#options.signals) for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+    this.#loopLag.start();
+    this.#link.connect();
+    try {
+      return await this.#ended.promise;
+    } finally {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, onSignal);
+    }
+  }
+
+  /** Takes nothing new, finishes what runs, leaves. Resolves when it has stopped. */
+  async drain(): Promise<void> {
+    if (this.#state === 'INITIALIZED') this.#finish('drained');
+    if (this.#state === 'RUNNING') {
+      this.#state = 'DRAINING';
+      this.#options.log('info', 'The worker drains.', { running: this.#executions.running });
+      this.#executions.refuse('draining');
+      void this.#heartbeat.beat();
+      this.#idle();
+    }
+    await this.#ended.promise.catch(() => undefined);
+  }
+
+  /** Aborts what runs, gives it back and leaves. Resolves when it has stopped, at the latest after the grace time. */
+  async stop(): Promise<void> {
+    if (this.#state === 'INITIALIZED') this.#finish('stopped');
+    if ((this.#state === 'RUNNING' || this.#state === 'DRAINING') && !this.#stopping) {
+      this.#state = 'DRAINING';
+      this.#stopping = true;
+      this.#executions.refuse('worker stopping');
+      this.#executions.abortAll('stopping');
+      // Aborted handlers settle within the grace time; the reports of them get a second more, if there is a connection.
+      const limit = setTimeout(
+        () => void this.#leave('stopped'),
+        this.#link.connected ? this.#options.graceMs + 1_000 : 0,
+      );
+      this.#idle();
+      await this.#ended.promise.catch(() => undefined);
+      clearTimeout(limit);
+    }
+    await this.#ended.promise.catch(() => undefined);
+  }
+
+  #idle(): void {
+    if (this.#state === 'DRAINING' && this.#executions.idle) void this.#leave(this.#stopping ? 'stopped' : 'drained');
+  }
+
+  #leaving = false;
+
+  async #leave(reason: StopReason): Promise<void> {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    this.#heartbeat.stop();
+    if (this.#link.connected) {
+      const input = { worker: this.name, instanceId: this.instanceId };
+      await this.#link.request(WorkerLeaveDocument, { input }, { timeoutMs: 2_000 }).catch((error: Error) => {
+        this.#options.log('warn', `The goodbye was not answered: ${error.message}`);
+      });
+    }
+    this.#finish(reason);
+  }
+
+  #replaced(): void {
+    this.#options.log('error', 'A newer worker of this name has taken over; this one stops.', { worker: this.name });
+    this.#executions.abortAll('replaced');
+    this.#finish('replaced');
+  }
+
+  #finish(reason: StopReason): void {
+    if (this.#state === 'STOPPED' || this.#state === 'FAILED') return;
+    this.#state = 'STOPPED';
+    this.#close();
+    this.#ready.reject(new Error(`The worker has ${reason === 'replaced' ? 'been replaced' : reason}.`));
+    this.#ended.resolve(reason);
+  }
+
+  #fail(error: ClientError): void {
+    if (this.#state === 'STOPPED' || this.#state === 'FAILED') return;
+    this.#state = 'FAILED';
+    this.#executions.abortAll('stopping');
+    this.#close();
+    this.#ready.reject(error);
+    this.#ended.reject(error);
+  }
+
+  #close(): void {
+    this.#heartbeat.stop();
+    this.#loopLag.stop();
+    this.#session.close();
+    this.#link.close();
+  }
+
+  async #heartbeatContent(timeoutMs: number): Promise<WorkerHeartbeatInput> {
+    const { checks, capacity } = this.#options;
+    const [results, provided] = await Promise.all([
+      runChecks(checks, timeoutMs),
+      this.#provided?.read(Math.max(1_000, timeoutMs)) ?? new Map<string, number>(),
+    ]);
+    const builtin = this.#builtin.read({
+      running: this.#executions.running,
+      capacity,
+      cpuTimes: cpuTimes(),
+      memoryAvailableBytes: availableMemory(),
+      loadAverage: loadAverage(),
+      loopLagSeconds: this.#loopLag.seconds,
+    });
+    return {
+      worker: this.name,
+      instanceId: this.instanceId,
+      healthy: results.every((result) => result.healthy),
+      checks: results,
+      metrics: { ...Object.fromEntries(provided), ...builtin },
+      draining: this.#state === 'DRAINING',
+      claims: this.#executions.claims(),
+    };
+  }
+}
+
+interface Settleable<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function settleable<T>(): Settleable<T> {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
