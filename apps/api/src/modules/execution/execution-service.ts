@@ -1,33 +1,181 @@
-import type { JsonValue } from '@muster/core';
+import { type JsonValue, MusterError } from '@muster/core';
+import type { Bus } from '../../bus/bus.ts';
+import { Batcher } from '../../dispatch/batcher.ts';
+import type { UuidSource } from '../../dispatch/ids.ts';
+import { cancelExecutions } from '../../dispatch/statements/cancel.ts';
+import type { Executor } from '../../dispatch/statements/executor.ts';
 import type { Viewer } from '../viewer/viewer.ts';
+import { type BindingChecks, checkBinding, trimHint } from './binding.ts';
+import { readForRetry, readStates, resumeExecution } from './execution-store.ts';
+import { SettleWatch } from './settle-watch.ts';
 import type { SubmitItem, SubmitOutcome } from './submission.ts';
+import { type FreshExecution, Submitter } from './submitter.ts';
+
+export interface ExecutionServiceDeps {
+  executor: Executor;
+  bus: Bus;
+  ids: UuidSource;
+  binding: BindingChecks;
+  /** Park time of executions that bring none; 0: for ever. */
+  parkTtlSeconds: number;
+  /** The dispatcher of this process, if it has one. */
+  queue: { accept(fresh: readonly FreshExecution[]): void; offer(ids: readonly string[]): void };
+  onError(error: unknown): void;
+}
 
 /** What callers can do to executions. Ids are raw UUIDs: 32 hex digits, without the `ex_` of the API. */
-export interface ExecutionService {
+export class ExecutionService {
+  readonly #deps: ExecutionServiceDeps;
+  readonly #submitter: Submitter;
+  readonly #cancels: Batcher<{ id: string; by: string }, boolean>;
+  readonly #settled: SettleWatch;
+
+  constructor(deps: ExecutionServiceDeps) {
+    this.#deps = deps;
+    this.#submitter = new Submitter(deps);
+    this.#cancels = new Batcher((items) => this.#cancelBatch(items));
+    this.#settled = new SettleWatch({
+      bus: deps.bus,
+      readStates: (ids) => readStates(deps.executor, ids),
+      onError: deps.onError,
+    });
+  }
+
   /**
    * Makes executions; the rows are durable when it resolves. Concurrent calls are joined into one insert of at most 200
    * rows; each item succeeds or fails alone. Never rejects.
    */
-  submit(items: readonly SubmitItem[], viewer: Viewer): Promise<SubmitOutcome[]>;
+  submit(items: readonly SubmitItem[], viewer: Viewer): Promise<SubmitOutcome[]> {
+    return Promise.all(
+      items.map(async (item): Promise<SubmitOutcome> => {
+        try {
+          const requiredWorker = checkBinding(item.requiredWorker, viewer, this.#deps.binding);
+          const preferredWorker = requiredWorker === null ? trimHint(item.preferredWorker) : null;
+          const text = item.input === null || item.input === undefined ? null : JSON.stringify(item.input);
+          const routed = item.routingInput !== undefined && Object.keys(item.routingInput).length > 0;
+          return await this.#submitter.submit({
+            ...item,
+            requiredWorker,
+            preferredWorker,
+            submittedBy: viewer.name,
+            inputText: text,
+            routingInput: routed ? item.routingInput : undefined,
+          });
+        } catch (error) {
+          return { error: this.#asMusterError(error) };
+        }
+      }),
+    );
+  }
 
   /**
    * Unassigned, unclaimed and paused executions are CANCELLED at once, claimed and running ones become CANCELLING until
    * their worker answers. Cancelling twice is fine.
    * Errors: NOT_FOUND; CONFLICT where it has COMPLETED or FAILED.
    */
-  cancel(id: string, viewer: Viewer): Promise<void>;
+  async cancel(id: string, viewer: Viewer): Promise<void> {
+    if (await this.#cancels.add({ id, by: viewer.name })) return;
+    const row = (await readStates(this.#deps.executor, [id])).get(id);
+    if (row === undefined) throw notFound();
+    if (row.state === 'COMPLETED' || row.state === 'FAILED') {
+      throw new MusterError('CONFLICT', `It has ${row.state} already; there is nothing to cancel.`, { field: 'id' });
+    }
+  }
 
   /**
    * A new execution with the same version, input, variant, roles, binding, hint, priority and routing input (ruling 32).
    * Errors: NOT_FOUND; CONFLICT where it is not FAILED or CANCELLED.
    */
-  retry(id: string, viewer: Viewer): Promise<{ id: string }>;
+  async retry(id: string, viewer: Viewer): Promise<{ id: string }> {
+    const source = await readForRetry(this.#deps.executor, id);
+    if (source === null) throw notFound();
+    if (source.state !== 'FAILED' && source.state !== 'CANCELLED') {
+      throw new MusterError(
+        'CONFLICT',
+        `Only FAILED and CANCELLED executions can be retried; this one is ${source.state}.`,
+        {
+          field: 'id',
+        },
+      );
+    }
+    const outcome = await this.#submitter.submit({
+      versionId: source.versionId,
+      deploymentId: source.deploymentId ?? undefined,
+      variant: source.variant ?? undefined,
+      targetRoles: source.targetRoles,
+      sessionKey: source.sessionKey ?? undefined,
+      inputText: source.input,
+      input: source.input === null ? null : (JSON.parse(source.input) as JsonValue),
+      routingInput: source.routingInput ?? undefined,
+      requiredWorker: source.requiredWorker,
+      preferredWorker: source.preferredWorker,
+      parkTtlSeconds: source.parkTtlSeconds,
+      priority: source.priority,
+      retryOf: source.id,
+      submittedBy: viewer.name,
+    });
+    if ('error' in outcome) throw outcome.error;
+    return { id: outcome.id };
+  }
 
   /** Errors: NOT_FOUND; CONFLICT where it is not PAUSED, or waits for something else than a resume. */
-  resume(id: string, input: JsonValue, viewer: Viewer): Promise<void>;
+  async resume(id: string, input: JsonValue, viewer: Viewer): Promise<void> {
+    const { executor, bus, ids, queue, parkTtlSeconds } = this.#deps;
+    const request = { id, eventId: ids.next(), by: viewer.name, input: JSON.stringify(input ?? null), parkTtlSeconds };
+    const resumed = await resumeExecution(executor, request);
+    if (resumed !== null) {
+      queue.offer([id]);
+      bus.publish('execution', { id, revision: resumed.revision });
+      bus.publish('wake', { reason: 'resumed' });
+      return;
+    }
+    const row = (await readStates(executor, [id])).get(id);
+    if (row === undefined) throw notFound();
+    const why =
+      row.state === 'PAUSED'
+        ? `It waits for ${row.waiting === 'TIMER' ? 'a time' : 'a child'}, not for a resume.`
+        : `Only PAUSED executions can be resumed; this one is ${row.state}.`;
+    throw new MusterError('CONFLICT', why, { field: 'id' });
+  }
 
   /** Resolves when the execution has ended or parked, or after so many seconds; event-driven. */
-  waitUntilSettled(id: string, seconds: number): Promise<void>;
+  waitUntilSettled(id: string, seconds: number): Promise<void> {
+    return this.#settled.wait(id, seconds * 1000);
+  }
 
-  close(): Promise<void>;
+  /** Lets waiting callers go and finishes the writes that are on their way. */
+  async close(): Promise<void> {
+    this.#settled.close();
+    await Promise.all([this.#submitter.settled(), this.#cancels.settled()]);
+  }
+
+  async #cancelBatch(items: readonly { id: string; by: string }[]): Promise<boolean[]> {
+    const { executor, bus, ids } = this.#deps;
+    const rows = await cancelExecutions(
+      executor,
+      items.map((item) => ({ ...item, eventId: ids.next() })),
+    );
+    const freed = rows.filter((row) => row.state === 'CANCELLED' && row.workerId !== null);
+    if (freed.length > 0) {
+      bus.publish('live', { items: freed.map(({ id, generation }) => ({ id, workerId: null, generation })) });
+    }
+    for (const row of rows) {
+      bus.publish('execution', { id: row.id, revision: row.revision });
+      if (row.workerName !== null && row.workerId !== null) {
+        bus.publish('cancel', { worker: row.workerName, items: [{ id: row.id, generation: row.generation }] });
+      }
+    }
+    const moved = new Set(rows.map((row) => row.id));
+    return items.map((item) => moved.has(item.id));
+  }
+
+  #asMusterError(error: unknown): MusterError {
+    if (error instanceof MusterError) return error;
+    this.#deps.onError(error);
+    return new MusterError('INTERNAL', 'The execution could not be stored.', { cause: error });
+  }
+}
+
+function notFound(): MusterError {
+  return new MusterError('NOT_FOUND', 'There is no such execution.', { field: 'id' });
 }

@@ -1,0 +1,90 @@
+import type { JsonObject } from '@muster/core';
+import { rawId } from '../../dispatch/ids.ts';
+import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
+
+/** What a retry copies. */
+export interface RetrySource {
+  id: string;
+  state: string;
+  versionId: number;
+  deploymentId: number | null;
+  variant: string | null;
+  targetRoles: string[];
+  sessionKey: string | null;
+  requiredWorker: string | null;
+  preferredWorker: string | null;
+  parkTtlSeconds: number | null;
+  priority: number;
+  /** JSON text. */
+  input: string | null;
+  routingInput: JsonObject | null;
+}
+
+const READ_FOR_RETRY: Statement = {
+  name: 'execution_for_retry',
+  priority: 'hot',
+  text: `SELECT x.id, x.state, x.version_id AS "versionId", x.deployment_id AS "deploymentId", x.variant, x.target_roles AS "targetRoles",
+  x.session_key AS "sessionKey", x.required_worker AS "requiredWorker", x.preferred_worker AS "preferredWorker",
+  x.park_ttl_s AS "parkTtlSeconds", x.priority, x.input::text AS input, r.value AS "routingInput"
+FROM execution x LEFT JOIN execution_routing r ON r.execution_id = x.id WHERE x.id = $1`,
+};
+
+export async function readForRetry(db: Executor, id: string): Promise<RetrySource | null> {
+  const { rows } = await db.run<RetrySource>(READ_FOR_RETRY, [id]);
+  const row = rows[0];
+  return row === undefined ? null : { ...row, id: rawId(row.id) };
+}
+
+const READ_STATES: Statement = {
+  name: 'execution_states',
+  priority: 'hot',
+  text: `SELECT x.id, x.state, x.parked, x.waiting FROM unnest($1::uuid[]) AS i (id) JOIN execution x ON x.id = i.id`,
+};
+
+export interface StateRow {
+  state: string;
+  parked: boolean;
+  /** What a PAUSED execution waits for. */
+  waiting: 'RESUME' | 'TIMER' | 'CHILD' | null;
+}
+
+/** By raw id; unknown ones are left out. */
+export async function readStates(db: Executor, ids: readonly string[]): Promise<Map<string, StateRow>> {
+  const { rows } = await db.run<StateRow & { id: string }>(READ_STATES, [ids]);
+  return new Map(rows.map(({ id, ...row }) => [rawId(id), row]));
+}
+
+const RESUME: Statement = {
+  name: 'execution_resume',
+  priority: 'hot',
+  text: `WITH moved AS (
+  UPDATE execution x SET
+    state = 'RESUMING', queued = true, resumed = true, waiting = NULL, waiting_name = NULL, waiting_child = NULL, wake_at = NULL,
+    worker_id = NULL, worker_name = NULL, instance = NULL,
+    queued_at = clock_timestamp(), updated_at = clock_timestamp(),
+    park_deadline = CASE WHEN coalesce(x.park_ttl_s, $5) > 0 THEN clock_timestamp() + make_interval(secs => coalesce(x.park_ttl_s, $5)) END,
+    revision = x.revision + 1, event_seq = x.event_seq + 1
+  WHERE x.id = $1 AND x.state = 'PAUSED' AND x.waiting = 'RESUME'
+  RETURNING x.id, x.generation, x.revision, x.event_seq
+), told AS (
+  INSERT INTO event (id, execution_id, at, sequence, generation, type, data)
+  SELECT $2::uuid, m.id, clock_timestamp(), m.event_seq, m.generation, 'RESUMED', json_build_object('by', $3::text, 'input', $4::json) FROM moved m
+)
+SELECT m.id, m.revision FROM moved m`,
+};
+
+/** PAUSED for a resume → RESUMING; what it was resumed with is an event. Null where it does not stand so. */
+export async function resumeExecution(
+  db: Executor,
+  request: { id: string; eventId: string; by: string; input: string; parkTtlSeconds: number },
+): Promise<{ id: string; revision: number } | null> {
+  const { rows } = await db.run<{ id: string; revision: number }>(RESUME, [
+    request.id,
+    request.eventId,
+    request.by,
+    request.input,
+    request.parkTtlSeconds,
+  ]);
+  const row = rows[0];
+  return row === undefined ? null : { ...row, id: rawId(row.id) };
+}
