@@ -10,7 +10,7 @@ import { bundleDir, inRoot } from './workspace.mjs';
 const entries = {
   muster: inRoot('packages/cli/src/main.ts'),
   'worker-sdk': inRoot('packages/worker/src/index.ts'),
-  'pglite-worker': inRoot('prisma/src/embedded/pglite-worker.ts'),
+  'pglite-worker': inRoot('prisma/src/pglite-worker.mjs'),
 };
 
 // Left outside: what brings files of its own or loads modules by name. The command's package depends on exactly these.

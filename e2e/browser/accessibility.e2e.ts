@@ -1,0 +1,70 @@
+import { createDeployment, runWorkflow } from '../support/fleet.ts';
+import { ask } from '../support/graphql.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test } from '../support/browser.ts';
+import type { Server } from '../support/server.ts';
+
+interface Things {
+  readonly execution: string;
+  readonly decision: string;
+}
+
+/** Something on every page: a worker, a deployment with a dead variant, an execution with its decision. */
+async function furnish(server: Server): Promise<Things> {
+  const { deployment } = await ask<{ deployment: object | null }>(server, '{ deployment(slug: "axe") { slug } }');
+  if (!deployment) {
+    await createDeployment(server, 'axe', [
+      { label: 'stable', flowId: 'e2e/axe-echo', weight: 90 },
+      { label: 'canary', flowId: 'e2e/axe-echo', weight: 10, targetRoles: ['axe-gone'] },
+    ]);
+  }
+  const id = await runWorkflow(server, 'e2e/axe-echo', { text: 'hello' }, { waitSeconds: 20 });
+  const data = await ask<{ execution: { latestDecision: { id: string } } }>(
+    server,
+    'query Decision($id: ID!) { execution(id: $id) { latestDecision { id } } }',
+    { id },
+  );
+  return { execution: id, decision: data.execution.latestDecision.id };
+}
+
+/** Every page, with data, empty and not found. */
+const pages: readonly { readonly name: string; readonly path: (things: Things) => string }[] = [
+  { name: 'overview', path: () => '/' },
+  { name: 'workers', path: () => '/workers' },
+  { name: 'workers that nothing matches', path: () => '/workers?q=nothing-matches' },
+  { name: 'worker', path: () => '/workers/axe-1' },
+  { name: 'worker not found', path: () => '/workers/nobody' },
+  { name: 'deployments', path: () => '/deployments' },
+  { name: 'new deployment', path: () => '/deployments/new' },
+  { name: 'deployment', path: () => '/deployments/axe' },
+  { name: 'executions', path: () => '/executions' },
+  { name: 'new execution', path: () => '/executions/new' },
+  { name: 'execution', path: ({ execution }) => `/executions/${execution}` },
+  { name: 'decision', path: ({ decision }) => `/decisions/${decision}` },
+  { name: 'workflows', path: () => '/workflows' },
+  { name: 'workflow', path: () => '/workflows/e2e/axe-echo' },
+  { name: 'no page', path: () => '/no/such/page' },
+];
+
+const policy = 'score(prefer(label("region") == "eu", weight=3), least(load()))';
+
+for (const { name, path } of pages) {
+  test(`${name}: no violation in light and dark, no sideways scroll on a phone`, async ({
+    page,
+    server,
+    startWorker,
+  }) => {
+    await startWorker({ name: 'axe-1', role: 'axe', prefix: 'axe-', labels: { region: 'eu' }, routing: policy });
+    const things = await furnish(server);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.goto(path(things));
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await page.waitForLoadState('networkidle');
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await expectNoSidewaysScroll(page);
+    }
+  });
+}
