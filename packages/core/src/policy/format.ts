@@ -1,12 +1,10 @@
 import { shorten } from '../lib/text.ts';
-import { SERVICE_PREFIX, checkServiceName } from './rules.ts';
 import type { PolicyStage } from './spec.ts';
-import { isRecord, own } from './values.ts';
+import { SERVICE_PREFIX, isComparisonOperator, isRecord, isServiceName, own } from './values.ts';
 
 const MAX_LINE = 100;
 const INDENT = '    ';
 const REQUEST_FIELDS = ['cpu', 'memory', 'disk', 'gpu', 'packages'];
-const OPERATORS: readonly unknown[] = ['==', '!=', '<', '<=', '>', '>='];
 
 /**
  * Canonical text of a compiled policy, affinity or resource request: compiling it gives the same spec again. One line where
@@ -68,8 +66,8 @@ function readableComparison(term: Record<string, unknown>): string | null {
   const op = own(term, 'op');
   const raw = own(term, 'value');
   const value = readableReference(raw, '$input', '$routing_input') ?? readableConstant(raw);
-  if (selector === null || value === null || !OPERATORS.includes(op)) return null;
-  return `${selector} ${String(op)} ${value}`;
+  if (selector === null || value === null || !isComparisonOperator(op)) return null;
+  return `${selector} ${op} ${value}`;
 }
 
 function readableCondition(condition: unknown): string | null {
@@ -79,7 +77,7 @@ function readableCondition(condition: unknown): string | null {
   const subject =
     readableReference(condition, 'input', 'routing_input') ?? readableSelector(own(condition, 'selector'));
   const value = raw === null ? 'None' : readableConstant(raw);
-  return subject === null || value === null || !OPERATORS.includes(op) ? null : `${subject} ${String(op)} ${value}`;
+  return subject === null || value === null || !isComparisonOperator(op) ? null : `${subject} ${op} ${value}`;
 }
 
 /** `service(...)` where the term says just that. */
@@ -89,7 +87,7 @@ function readableService(term: Record<string, unknown>): string | null {
   const start = `label:${SERVICE_PREFIX}`;
   if (typeof selector === 'string' && selector.startsWith(start)) {
     const name = selector.slice(start.length);
-    return checkServiceName(name) === null ? `service(${formatText(name)})` : null;
+    return isServiceName(name) ? `service(${formatText(name)})` : null;
   }
   if (!isRecord(selector) || own(selector, 'kind') !== 'label' || own(selector, 'prefix') !== SERVICE_PREFIX)
     return null;

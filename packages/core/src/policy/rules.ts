@@ -1,4 +1,5 @@
 import { hasLoneSurrogate } from '../lib/text.ts';
+import { META_KEY_MAX, isKeyShape, isServiceName } from './values.ts';
 
 /** Most terms of a `score(...)` or `require(...)`, and most entries of a label map (ruling 8). */
 export const MAX_TERMS = 64;
@@ -15,13 +16,6 @@ export const RESOURCE_FIELDS: readonly string[] = [
   'disk_total',
   'disk_free',
 ];
-/** Labels under this prefix are services granted to a worker by its credential. */
-export const SERVICE_PREFIX = 'flux.service.';
-
-const MAX_META_KEY = 64;
-const MAX_SERVICE_NAME = 32;
-const KEY_SHAPE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
-const SERVICE_SHAPE = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
 /** A rule that was broken: a stable code and a sentence that says what would be right. */
 export interface BrokenRule {
@@ -49,10 +43,10 @@ export function checkPlainKey(kind: 'label' | 'metric', key: string): BrokenRule
 /** Key of `meta(...)`: 1–64 characters of the key shape. */
 export function checkMetaKey(key: string): BrokenRule | null {
   if (key === '') return { code: 'KEY_EMPTY', message: 'The key of meta() is empty; name one.' };
-  if (key.length > MAX_META_KEY || !KEY_SHAPE.test(key)) {
+  if (key.length > META_KEY_MAX || !isKeyShape(key)) {
     return {
       code: 'KEY_INVALID',
-      message: `Invalid metadata key: use at most ${MAX_META_KEY} ASCII letters, digits, ".", "_" or "-", with a letter or digit at both ends.`,
+      message: `Invalid metadata key: use at most ${META_KEY_MAX} ASCII letters, digits, ".", "_" or "-", with a letter or digit at both ends.`,
     };
   }
   return null;
@@ -67,16 +61,16 @@ export function checkResourceField(field: string): BrokenRule | null {
 /** Prefix of `label_for(...)` and `meta_for(...)`: key shape once its trailing ".", "_", "-" are gone. */
 export function checkKeyPrefix(kind: 'label' | 'meta', prefix: string): BrokenRule | null {
   const call = `${kind}_for()`;
-  if (!KEY_SHAPE.test(withoutTrailingMarks(prefix))) {
+  if (!isKeyShape(withoutTrailingMarks(prefix))) {
     return {
       code: 'PREFIX_INVALID',
       message: `Invalid prefix of ${call}: start with an ASCII letter or digit, then letters, digits, ".", "_" or "-", e.g. "cache.".`,
     };
   }
-  if (kind === 'meta' && prefix.length >= MAX_META_KEY) {
+  if (kind === 'meta' && prefix.length >= META_KEY_MAX) {
     return {
       code: 'PREFIX_TOO_LONG',
-      message: `The prefix of ${call} has ${prefix.length} characters; at most ${MAX_META_KEY - 1} leave room for a key.`,
+      message: `The prefix of ${call} has ${prefix.length} characters; at most ${META_KEY_MAX - 1} leave room for a key.`,
     };
   }
   return null;
@@ -84,10 +78,11 @@ export function checkKeyPrefix(kind: 'label' | 'meta', prefix: string): BrokenRu
 
 /** Name given to `service(...)`. */
 export function checkServiceName(name: string): BrokenRule | null {
-  if (SERVICE_SHAPE.test(name) && name.length <= MAX_SERVICE_NAME && !name.includes('--')) return null;
+  if (isServiceName(name)) return null;
   return {
     code: 'SERVICE_INVALID',
-    message: `Invalid service name: use at most ${MAX_SERVICE_NAME} lowercase letters, digits and single hyphens inside, e.g. "bert-base".`,
+    message:
+      'Invalid service name: use at most 32 lowercase letters, digits and single hyphens inside, e.g. "bert-base".',
   };
 }
 

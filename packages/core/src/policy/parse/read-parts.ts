@@ -1,7 +1,6 @@
 import { shorten } from '../../lib/text.ts';
 import {
   type BrokenRule,
-  SERVICE_PREFIX,
   checkKeyPrefix,
   checkMetaKey,
   checkPath,
@@ -18,6 +17,7 @@ import type {
   Selector,
   StaticSelector,
 } from '../spec.ts';
+import { SERVICE_PREFIX } from '../values.ts';
 import type { CallExpression, CompareExpression, Expression } from './expression.ts';
 import type { ProblemList, Span } from './problems.ts';
 

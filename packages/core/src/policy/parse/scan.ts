@@ -2,10 +2,13 @@ import { shorten } from '../../lib/text.ts';
 import type { ProblemList, Span } from './problems.ts';
 
 /**
- * Deepest nesting of brackets that is read. Deeper than any policy by far, and shallow enough that nothing that walks the
- * tree by recursion can run out of stack.
+ * Deepest nesting of brackets, and most tokens between two commas. Far beyond any policy; they bound the depth of the tree,
+ * so that neither the parser nor a walk over its tree can become slow or run out of stack.
  */
-export const MAX_NESTING = 60;
+const MAX_NESTING = 30;
+const MAX_ITEM_TOKENS = 40;
+/** Twice as many as 64 terms of the longest kind have. */
+const MAX_TOKENS = 6_000;
 
 /**
  * The text with everything that carries no structure made uniform, at unchanged offsets: literals become plain ones of the
@@ -15,98 +18,158 @@ export interface ScannedText {
   readonly masked: string;
 }
 
-const NEWLINE_OR_SPACE = /[ \t\f\r\n]+/y;
+interface OpenBracket {
+  readonly close: string;
+  readonly span: Span;
+  /** Tokens since the bracket or the last comma in it. */
+  tokens: number;
+}
+
+const BLANK = /[ \t\f\r\n]+/y;
 const CONTINUATION = /\\(?:\r\n|\n|\r)/y;
 const COMMENT = /#[^\r\n]*/y;
 const STRING_START = /(?:[rR]|[uU]|[bB][rR]?|[rR][bB]|[fFtT][rR]?|[rR][fFtT])?("""|'''|"|')/y;
 const NUMBER = /0[xXoObB][0-9A-Za-z_]*|(?:[0-9]|\.[0-9])(?:[eE][+-](?=[0-9])|[0-9A-Za-z_.])*/y;
 const NAME = /[A-Za-z_\p{ID_Start}][A-Za-z0-9_\p{ID_Continue}]*/uy;
 const OPERATOR = /\*\*|\/\/|->|:=|\.\.\.|[=!<>]=|<<|>>|[-+*/%@&|^~<>=.,:]/y;
-const OPENING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+const CLOSING_OF: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /**
  * Splits a text into Python's tokens and masks what carries no structure. null where the brackets, quotes or characters do
- * not add up, so that there is no structure to read; the problems are then in the list.
+ * not add up, or where it is nested too deeply, so that there is no structure to read; the problem is then in the list.
  */
 export function scan(text: string, problems: ProblemList): ScannedText | null {
-  const masked: string[] = [];
-  const open: { close: string; span: Span }[] = [];
-  let at = 0;
-  const take = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at;
-    return pattern.exec(text)?.[0] ?? null;
-  };
-  while (at < text.length) {
-    const blank = take(NEWLINE_OR_SPACE) ?? take(CONTINUATION) ?? take(COMMENT);
-    if (blank !== null) {
-      masked.push(' '.repeat(blank.length));
-      at += blank.length;
-      continue;
-    }
-    const opening = take(STRING_START);
-    if (opening !== null) {
-      const end = endOfString(text, at, opening);
-      if (end === null) {
-        const span = { from: at, to: endOfLine(text, at) };
-        problems.error(
-          span,
-          'STRING_UNTERMINATED',
-          'This string is never closed; end it with the quote it starts with.',
-        );
-        return null;
-      }
-      masked.push(maskedString(end - at));
-      at = end;
-      continue;
-    }
-    const number = take(NUMBER);
-    if (number !== null) {
-      masked.push('1'.repeat(number.length));
-      at += number.length;
-      continue;
-    }
-    const plain = take(NAME) ?? take(OPERATOR);
-    if (plain !== null) {
-      masked.push(plain);
-      at += plain.length;
-      continue;
-    }
-    if (!takeBracket(text, at, open, problems)) return null;
-    masked.push(text.charAt(at));
-    at += 1;
-  }
-  const unclosed = open.at(-1);
-  if (unclosed !== undefined) {
-    problems.error(unclosed.span, 'BRACKET_UNCLOSED', `This bracket is never closed; "${unclosed.close}" is missing.`);
-    return null;
-  }
-  return { masked: masked.join('') };
+  return new Scanner(text, problems).scan();
 }
 
-/** Puts the bracket at this offset on the stack, or takes its partner off; false, and a problem, where neither can be. */
-function takeBracket(text: string, at: number, open: { close: string; span: Span }[], problems: ProblemList): boolean {
-  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-  const span = { from: at, to: at + character.length };
-  const close = Object.hasOwn(OPENING, character) ? OPENING[character] : undefined;
-  if (close !== undefined) {
-    open.push({ close, span });
-    if (open.length <= MAX_NESTING) return true;
-    problems.error(
-      span,
-      'NESTED_TOO_DEEPLY',
-      `More than ${MAX_NESTING} brackets inside each other; no policy needs that.`,
-    );
+class Scanner {
+  readonly #text: string;
+  readonly #problems: ProblemList;
+  readonly #masked: string[] = [];
+  /** The first stands for the whole text. */
+  readonly #open: [OpenBracket, ...OpenBracket[]] = [{ close: '', span: { from: 0, to: 0 }, tokens: 0 }];
+  #at = 0;
+  #tokens = 0;
+  #lastQuote = '';
+  #followsString = false;
+
+  constructor(text: string, problems: ProblemList) {
+    this.#text = text;
+    this.#problems = problems;
+  }
+
+  scan(): ScannedText | null {
+    while (this.#at < this.#text.length) {
+      if (this.#takeBlank()) continue;
+      const from = this.#at;
+      const token = this.#takeToken();
+      if (token === null || !this.#count(token, from)) return null;
+    }
+    const unclosed = this.#open.at(-1);
+    if (unclosed === undefined || unclosed.close === '') return { masked: this.#masked.join('') };
+    const message = `This bracket is never closed; "${unclosed.close}" is missing.`;
+    return this.#refuse(unclosed.span, 'BRACKET_UNCLOSED', message);
+  }
+
+  #takeBlank(): boolean {
+    const blank = this.#next(BLANK) ?? this.#next(CONTINUATION) ?? this.#next(COMMENT);
+    if (blank !== null) this.#put(blank.length, ' '.repeat(blank.length));
+    return blank !== null;
+  }
+
+  /** Masks the token at hand and gives its kind, or null and a problem. */
+  #takeToken(): 'string' | 'comma' | 'bracket' | 'other' | null {
+    const opening = this.#next(STRING_START);
+    if (opening !== null) return this.#takeString(opening);
+    this.#lastQuote = '';
+    const number = this.#next(NUMBER);
+    const plain = number ?? this.#next(NAME) ?? this.#next(OPERATOR);
+    if (plain === null) return this.#takeBracket();
+    this.#put(plain.length, number === null ? plain : '1'.repeat(plain.length));
+    return plain === ',' ? 'comma' : 'other';
+  }
+
+  #takeString(opening: string): 'string' | null {
+    const end = endOfString(this.#text, this.#at, opening);
+    if (end === null) {
+      const span = { from: this.#at, to: endOfLine(this.#text, this.#at) };
+      const message = 'This string is never closed; end it with the quote it starts with.';
+      return this.#refuse(span, 'STRING_UNTERMINATED', message);
+    }
+    // Neighbours get different quotes, or two empty strings would read as the start of a triple-quoted one.
+    const quote = this.#lastQuote === '"' ? "'" : '"';
+    const length = end - this.#at;
+    this.#put(length, `${quote}${'x'.repeat(length - 2)}${quote}`);
+    this.#lastQuote = quote;
+    return 'string';
+  }
+
+  #takeBracket(): 'bracket' | null {
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const span = { from: this.#at, to: this.#at + character.length };
+    const close = Object.hasOwn(CLOSING_OF, character) ? CLOSING_OF[character] : undefined;
+    if (close !== undefined) {
+      if (this.#open.length > MAX_NESTING) {
+        const message = `More than ${MAX_NESTING} brackets inside each other; no policy needs that.`;
+        return this.#refuse(span, 'NESTED_TOO_DEEPLY', message);
+      }
+      // The bracket itself counts where it stands, not inside.
+      this.#countOne();
+      this.#open.push({ close, span, tokens: 0 });
+    } else {
+      const due = this.#open.at(-1)?.close ?? '';
+      if (!')]}'.includes(character)) return this.#refuse(span, 'CHARACTER_UNEXPECTED', unexpectedCharacter(character));
+      if (due !== character) {
+        const wanted = due === '' ? 'nothing is open here' : `"${due}" is due here`;
+        return this.#refuse(span, 'BRACKET_UNMATCHED', `Unexpected "${character}": ${wanted}.`);
+      }
+      this.#open.pop();
+    }
+    this.#put(1, character);
+    return 'bracket';
+  }
+
+  /** Counts the token; false, and a problem, where the item it belongs to has too many. */
+  #count(token: 'string' | 'comma' | 'bracket' | 'other', from: number): boolean {
+    const inside = this.#open.at(-1) ?? this.#open[0];
+    if (token === 'comma') inside.tokens = 0;
+    // Strings beside each other are one.
+    else if (token === 'other' || (token === 'string' && !this.#followsString)) this.#countOne();
+    this.#followsString = token === 'string';
+    this.#tokens += 1;
+    if (this.#tokens > MAX_TOKENS) {
+      this.#refuse(
+        { from, to: this.#at },
+        'TOO_MANY_TOKENS',
+        `More than ${MAX_TOKENS} words and signs; no policy needs that.`,
+      );
+      return false;
+    }
+    if (inside.tokens <= MAX_ITEM_TOKENS) return true;
+    const message = 'Too many operations in one place; no policy needs that.';
+    this.#refuse({ from, to: this.#at }, 'NESTED_TOO_DEEPLY', message);
     return false;
   }
-  if (character === ')' || character === ']' || character === '}') {
-    const partner = open.pop();
-    if (partner?.close === character) return true;
-    const wanted = partner === undefined ? 'nothing is open here' : `"${partner.close}" is due here`;
-    problems.error(span, 'BRACKET_UNMATCHED', `Unexpected "${character}": ${wanted}.`);
-    return false;
+
+  #countOne(): void {
+    const inside = this.#open.at(-1) ?? this.#open[0];
+    inside.tokens += 1;
   }
-  problems.error(span, 'CHARACTER_UNEXPECTED', unexpectedCharacter(character));
-  return false;
+
+  #next(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text)?.[0] ?? null;
+  }
+
+  #put(length: number, mask: string): void {
+    this.#masked.push(mask);
+    this.#at += length;
+  }
+
+  #refuse(span: Span, code: string, message: string): null {
+    this.#problems.error(span, code, message);
+    return null;
+  }
 }
 
 function unexpectedCharacter(character: string): string {
@@ -135,8 +198,4 @@ function endOfString(text: string, from: number, opening: string): number | null
 function endOfLine(text: string, from: number): number {
   const length = text.slice(from).search(/[\r\n]/);
   return length === -1 ? text.length : from + length;
-}
-
-function maskedString(length: number): string {
-  return `"${'x'.repeat(length - 2)}"`;
 }
