@@ -1,6 +1,6 @@
 import type { WorkerInboxSubscription } from '@muster/client';
 import type { Log } from './log.ts';
-import type { AbortCause, Outcome } from './outcome.ts';
+import { type AbortCause, type Outcome, outcomeOf } from './outcome.ts';
 import type { ClaimAnswer, EndItem, Reporter } from './reporter.ts';
 import { Run } from './run.ts';
 import type { Workflow } from './workflow.ts';
@@ -129,12 +129,10 @@ export class Executions {
       return;
     }
     const workflow = this.#workflows.get(claim.workflow);
-    if (workflow === undefined) {
-      await this.#release(id, generation, `no handler for ${claim.workflow}`);
-      this.#forget(held);
-      return;
-    }
-    await this.#run(held, claim, workflow);
+    if (workflow === undefined) await this.#release(id, generation, `no handler for ${claim.workflow}`);
+    else if (held.abortedBefore !== undefined) await this.#report(held, outcomeBeforeStart(held.abortedBefore));
+    else await this.#run(held, claim, workflow);
+    this.#forget(held);
   }
 
   async #run(held: Held, claim: Claim, workflow: Workflow): Promise<void> {
@@ -150,11 +148,9 @@ export class Executions {
       addEvent: (event) => reporter.events.add(event),
     });
     held.run = run;
-    if (held.abortedBefore !== undefined) run.abort(held.abortedBefore);
     const outcome = await run.outcome();
     held.ending = true;
     await this.#report(held, outcome);
-    this.#forget(held);
   }
 
   async #report({ id, generation }: Held, outcome: Outcome): Promise<void> {
@@ -189,6 +185,11 @@ export class Executions {
     this.#held.delete(held.id);
     if (this.#held.size === 0) this.#options.onIdle();
   }
+}
+
+/** What was aborted before its handler began has nothing to tell where the claim is lost; else the abort's cause says it. */
+function outcomeBeforeStart(cause: AbortCause): Outcome {
+  return cause === 'lost' ? { kind: 'nothing' } : outcomeOf({ kind: 'threw', error: undefined }, cause, null);
 }
 
 function refusedOutput(id: string, generation: number, message: string | null): EndItem {

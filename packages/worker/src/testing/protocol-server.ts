@@ -48,6 +48,7 @@ export class ProtocolServer {
   #server: WebSocketServer | undefined;
   #port = 0;
   #push = new Set<(event: Fields) => void>();
+  #early: Fields[] = [];
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
@@ -74,8 +75,9 @@ export class ProtocolServer {
     if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
-  /** Pushes one event into every inbox. */
+  /** Pushes one event into every inbox, or into the first one that opens. */
   push(event: Fields): void {
+    if (this.#push.size === 0) this.#early.push(inboxEvent(event));
     for (const send of this.#push) send(inboxEvent(event));
   }
 
@@ -119,12 +121,13 @@ export class ProtocolServer {
         pushes.set(id, push);
         this.#push.add(push);
         push(inboxEvent({ assignments: this.standing }));
+        for (const event of this.#early.splice(0)) push(event);
         return;
       }
-      void this.#answer(operation, payload.variables['input'] as Fields).then((answer) => {
-        send({ id, type: 'next', payload: answer });
+      void (async () => {
+        send({ id, type: 'next', payload: await this.#answer(operation, payload.variables['input'] as Fields) });
         send({ id, type: 'complete' });
-      });
+      })();
     });
   }
 
