@@ -4,37 +4,13 @@ export function rawId(uuid: string): string {
 }
 
 /** Makes UUID v7 whose time is the database's, rising within this process. */
-export class UuidSource {
-  readonly #now: () => number;
-  readonly #random: (bytes: number) => Uint8Array;
-  #lastMs = 0;
-  #counter = 0;
-
-  /** `now`: ms by the database's clock; `random`: that many random bytes. */
-  constructor(now: () => number, random: (bytes: number) => Uint8Array) {
-    this.#now = now;
-    this.#random = random;
-  }
-
+export interface UuidSource {
   /** Raw: 32 hex digits. */
-  next(): string {
-    const now = Math.floor(this.#now());
-    if (now > this.#lastMs) {
-      this.#lastMs = now;
-      // 12 bits of counter with the upper one clear at the start, so that a millisecond holds at least 2,048.
-      this.#counter = ((this.#random(1)[0] ?? 0) << 3) & 0x7ff;
-    } else if (++this.#counter > 0xfff) {
-      this.#lastMs += 1;
-      this.#counter = 0;
-    }
-    const tail = this.#random(8);
-    tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80;
-    return (
-      this.#lastMs.toString(16).padStart(12, '0') +
-      (0x7000 | this.#counter).toString(16) +
-      Array.from(tail, (byte) => byte.toString(16).padStart(2, '0')).join('')
-    );
-  }
+  next(): string;
+}
+
+export function uuidSource(database: { uuidv7(): string }): UuidSource {
+  return { next: () => rawId(database.uuidv7()) };
 }
 
 /** Milliseconds since the epoch at which a raw UUID v7 was made. */
