@@ -6,8 +6,8 @@ export interface Contestant {
   /** Many jobs in one call. */
   readonly submitMany: (payloads: readonly Payload[]) => Promise<void>;
   readonly submitOne: (payload: Payload) => Promise<void>;
-  /** Works until `count` jobs are done, and answers when their end is in the database. */
-  readonly drain: (count: number) => Promise<void>;
+  /** Works until `count` waiting jobs are done and their end is in the database. @returns milliseconds since work could begin */
+  readonly drain: (count: number) => Promise<number>;
   readonly close: () => Promise<void>;
 }
 

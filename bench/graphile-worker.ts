@@ -41,10 +41,12 @@ export async function graphileWorker(url: string, batched: boolean): Promise<Con
           ? { preset: { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } } }
           : {}),
       };
+      const begun = performance.now();
       const runner = await run(options);
       await all;
       // Stops after what is in flight is written.
       await runner.stop();
+      return performance.now() - begun;
     },
     close: async () => {
       await utils.release();

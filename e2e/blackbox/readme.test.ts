@@ -92,9 +92,3 @@ test('subscription Roles answers as server-sent events', async () => {
     expect.arrayContaining(['worker', 'gpu-worker']),
   );
 });
-
-test('every file that the README links to is there', () => {
-  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] ?? '');
-  expect(links.length).toBeGreaterThan(5);
-  for (const link of links) expect(() => readFileSync(path.join(root, link)), link).not.toThrow();
-});
