@@ -3,7 +3,7 @@ import type { RoleHealthFacts } from '../../fleet/fleet.ts';
 import type { DeploymentRow } from '../deployment/deployment-store.ts';
 
 /** What the fleet knows of a role, and how many variants are pinned to it. */
-export interface RoleView extends Omit<RoleHealthFacts, "since"> {
+export interface RoleView extends Omit<RoleHealthFacts, 'since'> {
   readonly since: Date | null;
   readonly variants: number;
 }

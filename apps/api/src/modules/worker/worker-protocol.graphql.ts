@@ -5,7 +5,8 @@ import type { FleetWorker } from '../../fleet/worker-record.ts';
 import type { InboxEvent } from './inbox.ts';
 import type { ClaimAnswer, EndError, ItemResult, ReportAnswer } from './report-service.ts';
 import type { HeldItem } from './report-store.ts';
-import { KeyValueInput, WorkerRef } from './worker.graphql.ts';
+import { KeyValueInput } from '../../graphql/key-value.ts';
+import { WorkerRef } from '../../graphql/refs.ts';
 
 /** The worker protocol as GraphQL (docs/worker-protocol.md): thin, the rules are in worker-protocol.ts and report-service.ts. */
 

@@ -1,0 +1,92 @@
+import { type MetadataValue, MusterError, type WorkerAvailability } from '@muster/core';
+import type { Prisma, PrismaClient } from '@muster/db';
+import { rawId } from '../../dispatch/ids.ts';
+import { appendAudit } from '../audit/audit-store.ts';
+
+/** What operators write about workers: availability, metadata, removal. Each change and its audit entry are one transaction. */
+export class OperatorStore {
+  readonly #prisma: PrismaClient;
+  readonly #newId: () => string;
+  readonly #now: () => number;
+
+  /** `newId` makes UUID v7; `now` is ms by the database's clock. */
+  constructor(prisma: PrismaClient, newId: () => string, now: () => number) {
+    this.#prisma = prisma;
+    this.#newId = newId;
+    this.#now = now;
+  }
+
+  /** Puts what `change` makes of the present metadata in its place; what `change` throws is thrown, and nothing is written. */
+  async changeMetadata(
+    workerId: number,
+    by: string,
+    change: (current: ReadonlyMap<string, MetadataValue>) => ReadonlyMap<string, MetadataValue>,
+  ): Promise<void> {
+    await this.#prisma.$transaction(async (tx) => {
+      // The worker's row is the lock: two operators write one after the other.
+      const worker = await this.#touch(tx, workerId, {});
+      const rows = await tx.workerMetadata.findMany({ where: { workerId }, select: { key: true, value: true } });
+      const before = new Map(rows.map(({ key, value }) => [key, value as MetadataValue]));
+      const after = change(before);
+      const gone = [...before.keys()].filter((key) => !after.has(key));
+      const written = [...after].filter(([key, value]) => before.get(key) !== value);
+      await tx.workerMetadata.deleteMany({
+        where: { workerId, key: { in: [...gone, ...written.map(([key]) => key)] } },
+      });
+      await tx.workerMetadata.createMany({ data: written.map(([key, value]) => ({ workerId, key, value, by })) });
+      await appendAudit(tx, rawId(this.#newId()), {
+        actor: by,
+        action: 'worker.metadata',
+        target: `worker:${worker.name}`,
+        data: { before: Object.fromEntries(before), after: Object.fromEntries(after) },
+      });
+    });
+  }
+
+  async setAvailability(workerId: number, availability: WorkerAvailability, by: string): Promise<void> {
+    await this.#prisma.$transaction(async (tx) => {
+      const before = await tx.worker.findFirst({ where: { id: workerId }, select: { availability: true } });
+      const worker = await this.#touch(tx, workerId, {
+        availability,
+        availabilityBy: by,
+        availabilityAt: new Date(this.#now()),
+      });
+      await appendAudit(tx, rawId(this.#newId()), {
+        actor: by,
+        action: 'worker.availability',
+        target: `worker:${worker.name}`,
+        data: { before: before?.availability ?? null, after: availability },
+      });
+    });
+  }
+
+  /** Takes the worker off the list; its row stays, so that executions and decisions can still name it. */
+  async remove(workerId: number, by: string): Promise<void> {
+    await this.#prisma.$transaction(async (tx) => {
+      const now = new Date(this.#now());
+      const worker = await this.#touch(tx, workerId, { removedAt: now, disconnectedAt: now });
+      await tx.workerMetadata.deleteMany({ where: { workerId } });
+      await appendAudit(tx, rawId(this.#newId()), {
+        actor: by,
+        action: 'worker.remove',
+        target: `worker:${worker.name}`,
+        data: {},
+      });
+    });
+  }
+
+  /** Errors: NOT_FOUND where the worker has been removed. */
+  async #touch(
+    tx: Prisma.TransactionClient,
+    workerId: number,
+    data: Prisma.WorkerUpdateInput,
+  ): Promise<{ name: string }> {
+    const [worker] = await tx.worker.updateManyAndReturn({
+      where: { id: workerId, removedAt: null },
+      data: { ...data, revision: { increment: 1 } },
+      select: { name: true },
+    });
+    if (worker === undefined) throw new MusterError('NOT_FOUND', 'There is no such worker.', { field: 'worker' });
+    return worker;
+  }
+}
