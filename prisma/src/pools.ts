@@ -1,0 +1,74 @@
+import { Client, type ClientConfig, Pool, types } from 'pg';
+
+/**
+ * What a statement may overtake. On PostgreSQL each has connections of its own; on the embedded database, which is one session, waiting
+ * statements are taken in this order.
+ */
+export type Priority = 'hot' | 'request' | 'background';
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+const MAX_INT = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** int8 as numbers: Muster's counters and epochs stay below 2^53. A larger one is an error, not a rounded number. */
+const numbers = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return toNumber;
+    const parse = types.getTypeParser(oid, format as 'text');
+    return oid === INT8_ARRAY ? (text: string) => (parse(text) as string[]).map(toNumber) : parse;
+  },
+} as NonNullable<ClientConfig['types']>;
+
+function toNumber(text: string): number {
+  const value = BigInt(text);
+  if (value > MAX_INT || value < -MAX_INT) throw new RangeError(`${text} does not fit a number`);
+  return Number(value);
+}
+
+export interface Pools {
+  readonly hot: Pool;
+  readonly request: Pool;
+  readonly background: Pool;
+}
+
+export interface PoolOptions {
+  config: ClientConfig;
+  sizes: Record<Priority, number>;
+  /** null: none. */
+  requestTimeoutMs: number | null;
+  onError: (error: Error) => void;
+}
+
+export function createPools(options: PoolOptions): Pools {
+  const create = (priority: Priority): Pool => {
+    const timeout =
+      priority === 'request' && options.requestTimeoutMs !== null
+        ? { statement_timeout: options.requestTimeoutMs }
+        : {};
+    const pool = new Pool({ ...clientConfig(options.config, priority), ...timeout, max: options.sizes[priority] });
+    // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+    pool.on('error', options.onError);
+    return pool;
+  };
+  return { hot: create('hot'), request: create('request'), background: create('background') };
+}
+
+/** A connection of its own, e.g. for the leadership lease. */
+export async function connectClient(
+  config: ClientConfig,
+  priority: Priority,
+  onError: (error: Error) => void,
+): Promise<Client> {
+  const client = new Client(clientConfig(config, priority));
+  client.on('error', onError);
+  await client.connect();
+  return client;
+}
+
+export async function endPools(pools: Pools): Promise<void> {
+  await Promise.all([pools.hot.end(), pools.request.end(), pools.background.end()]);
+}
+
+function clientConfig(config: ClientConfig, priority: Priority): ClientConfig {
+  return { ...config, application_name: `muster:${priority}`, types: numbers, keepAlive: true };
+}
