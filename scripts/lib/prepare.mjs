@@ -50,7 +50,7 @@ const generateSteps = [
   {
     name: 'generate-db',
     doing: 'generating the database client',
-    inputs: () => ['prisma/schema.prisma', 'prisma/package.json', 'prisma.config.ts', 'tools', 'pnpm-lock.yaml'],
+    inputs: () => ['prisma/schema.prisma', 'prisma/package.json', 'prisma.config.ts', 'prisma/tools', 'pnpm-lock.yaml'],
     outputs: [inRoot('prisma/src/generated')],
     run: {
       command: binOf('prisma', 'prisma'),
