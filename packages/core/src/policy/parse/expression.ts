@@ -1,8 +1,8 @@
 import type { SyntaxNode } from '@lezer/common';
-import { parser } from '@lezer/python';
 import { shorten } from '../../lib/text.ts';
 import { checkText } from '../rules.ts';
 import { decodeNumber, decodeString } from './literals.ts';
+import { type MendedTree, parseMended } from './mend.ts';
 import type { ProblemList, Span } from './problems.ts';
 import { scan } from './scan.ts';
 
@@ -48,23 +48,21 @@ export type Expression =
 export function parseExpression(text: string, problems: ProblemList): Expression | null {
   const scanned = scan(text, problems);
   if (scanned === null) return null;
+  const whole = { from: 0, to: text.length };
   if (scanned.masked.trim() === '') {
-    problems.error({ from: 0, to: text.length }, 'TEXT_EMPTY', 'There is no expression here.');
+    problems.error(whole, 'TEXT_EMPTY', 'There is no expression here.');
     return null;
   }
-  // Inside brackets a line break is only a space, so that a text may be laid out freely.
-  const tree = parser.parse(`(${scanned.masked})`);
-  const reader = new TreeReader(text, problems);
-  const statement = tree.topNode.firstChild;
-  const whole =
+  const mended = parseMended(scanned.masked, text, problems);
+  if (mended === null) return null;
+  const statement = mended.tree.topNode.firstChild;
+  const root =
     statement?.name === 'ExpressionStatement' && statement.nextSibling === null ? statement.firstChild : null;
-  if (whole === null || whole.nextSibling !== null || whole.from !== 0 || whole.to !== scanned.masked.length + 2) {
-    return reader.reportSyntax(tree.topNode);
+  if (root === null || root.from !== 0 || root.to !== scanned.masked.length + 2) {
+    problems.error(whole, 'SYNTAX', 'This is not one expression.');
+    return null;
   }
-  const expression = reader.read(whole);
-  // Whatever the reading above did not look into must be whole as well.
-  if (!problems.hasErrors && hasError(tree.topNode)) return reader.reportSyntax(tree.topNode);
-  return expression;
+  return new TreeReader(text, mended, problems).read(root);
 }
 
 const OTHER_KINDS: Readonly<Record<string, string>> = {
@@ -90,10 +88,12 @@ const SHIFT = 1;
 
 class TreeReader {
   readonly #text: string;
+  readonly #mended: MendedTree;
   readonly #problems: ProblemList;
 
-  constructor(text: string, problems: ProblemList) {
+  constructor(text: string, mended: MendedTree, problems: ProblemList) {
     this.#text = text;
+    this.#mended = mended;
     this.#problems = problems;
   }
 
@@ -127,25 +127,7 @@ class TreeReader {
     }
   }
 
-  /** Reports every syntax error in this part of the tree. */
-  reportSyntax(node: SyntaxNode): Expression {
-    let reported = -1;
-    node.cursor().iterate((part) => {
-      if (!part.type.isError || part.from <= reported) return;
-      const span = clip({ from: part.from - SHIFT, to: part.to - SHIFT }, this.#text.length);
-      const found = this.#text.slice(span.from, span.to).trim();
-      const message = found === '' ? 'Something is missing here: a value, an operator or a comma.' : unexpected(found);
-      this.#problems.error(span, 'SYNTAX', message);
-      reported = part.to;
-    });
-    if (reported === -1) {
-      this.#problems.error(clip(spanOf(node), this.#text.length), 'SYNTAX', 'This is not one expression.');
-    }
-    return { kind: 'broken', ...spanOf(node) };
-  }
-
   #other(node: SyntaxNode): Expression {
-    if (hasError(node)) return this.reportSyntax(node);
     return { kind: 'other', what: OTHER_KINDS[node.name] ?? 'this', ...spanOf(node) };
   }
 
@@ -175,6 +157,7 @@ class TreeReader {
 
   #readNumber(node: SyntaxNode): Expression {
     const span = spanOf(node);
+    if (this.#mended.broken.has(node.from)) return { kind: 'broken', ...span };
     const literal = this.#textOf(node);
     const value = decodeNumber(literal);
     if (value !== null && Number.isFinite(value)) return { kind: 'number', value, signed: false, ...span };
@@ -201,16 +184,13 @@ class TreeReader {
   #readBinary(node: SyntaxNode): Expression {
     const [left, operator, right, ...more] = childrenOf(node);
     if (left === undefined || operator === undefined || right === undefined || more.length > 0) {
-      if (hasError(node)) return this.reportSyntax(node);
       return { kind: 'other', what: 'a calculation', ...spanOf(node) };
     }
     const text = this.#textOf(operator);
     if (operator.name !== 'CompareOp' || !COMPARISONS.has(text)) {
-      if (hasError(node)) return this.reportSyntax(node);
       return { kind: 'other', what: otherOperation(operator.name, text), ...spanOf(node) };
     }
     if (left.name === 'BinaryExpression' && left.getChild('CompareOp') !== null) {
-      if (hasError(node)) return this.reportSyntax(node);
       return { kind: 'other', what: 'a chain of comparisons', ...spanOf(node) };
     }
     return {
@@ -236,10 +216,7 @@ class TreeReader {
     const keywords: KeywordArgument[] = [];
     for (const item of itemsOf(args)) {
       const [first, second, third] = item.nodes;
-      if (first === undefined || item.nodes.some((part) => part.type.isError)) {
-        this.reportSyntax(first === undefined ? args : (item.nodes.find((part) => part.type.isError) ?? first));
-        return { kind: 'broken', ...spanOf(node) };
-      }
+      if (first === undefined) return this.#refuseEmptyItem(node, item.span);
       if (item.nodes.length === 1) {
         if (keywords.length > 0) {
           this.#problems.error(
@@ -274,7 +251,7 @@ class TreeReader {
     const items: Expression[] = [];
     for (const item of itemsOf(node)) {
       const [first] = item.nodes;
-      if (first === undefined || item.nodes.some((part) => part.type.isError)) return this.reportSyntax(node);
+      if (first === undefined) return this.#refuseEmptyItem(node, item.span);
       items.push(
         item.nodes.length === 1 ? this.read(first) : { kind: 'other', what: oddArgument(item.nodes), ...item.span },
       );
@@ -286,7 +263,7 @@ class TreeReader {
     const entries: { key: Expression; value: Expression }[] = [];
     for (const item of itemsOf(node)) {
       const [key, colon, value] = item.nodes;
-      if (key === undefined || item.nodes.some((part) => part.type.isError)) return this.reportSyntax(node);
+      if (key === undefined) return this.#refuseEmptyItem(node, item.span);
       if (item.nodes.length === 3 && colon?.name === ':' && value !== undefined) {
         entries.push({ key: this.read(key), value: this.read(value) });
       } else {
@@ -295,6 +272,11 @@ class TreeReader {
       }
     }
     return { kind: 'map', entries, ...spanOf(node) };
+  }
+
+  #refuseEmptyItem(node: SyntaxNode, span: Span): Expression {
+    this.#problems.error(span, 'SYNTAX', 'Something is missing before this comma, or it is one too many.');
+    return { kind: 'broken', ...spanOf(node) };
   }
 
   /** `a.b.c` as its names; null for anything else that can be called. */
@@ -323,18 +305,6 @@ function spanOf(node: SyntaxNode): Span {
   return { from: node.from - SHIFT, to: node.to - SHIFT };
 }
 
-function unexpected(found: string): string {
-  const hint = found.startsWith(',')
-    ? 'a value is missing before it'
-    : 'a comma or an operator may be missing before it';
-  return `Unexpected "${shorten(found)}"; ${hint}.`;
-}
-
-function clip(span: Span, length: number): Span {
-  const from = Math.max(0, Math.min(span.from, length));
-  return { from, to: Math.max(from, Math.min(span.to, length)) };
-}
-
 function childrenOf(node: SyntaxNode): SyntaxNode[] {
   const children: SyntaxNode[] = [];
   for (let child = node.firstChild; child !== null; child = child.nextSibling) children.push(child);
@@ -346,21 +316,10 @@ function withoutBrackets(start: SyntaxNode): SyntaxNode {
   let node = start;
   while (node.name === 'ParenthesizedExpression') {
     const [open, inner, close, ...more] = childrenOf(node);
-    if (open?.name !== '(' || inner === undefined || inner.type.isError || close?.name !== ')' || more.length > 0)
-      break;
+    if (open?.name !== '(' || inner === undefined || close?.name !== ')' || more.length > 0) break;
     node = inner;
   }
   return node;
-}
-
-/** Whether the parser had to guess anywhere inside this node. */
-function hasError(node: SyntaxNode): boolean {
-  let found = false;
-  node.cursor().iterate((part) => {
-    found ||= part.type.isError;
-    return !found;
-  });
-  return found;
 }
 
 /** The items between a node's brackets, split at its commas; a trailing comma adds none, a missing item is empty. */
