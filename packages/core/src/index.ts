@@ -138,7 +138,7 @@ export {
   type RoutingInputResult,
 } from './routing-input/routing-input.ts';
 export { blind } from './decision/blind.ts';
-export { type DecisionTrace, decide, decideOnce, decideTraced, type TracedDecision } from './decision/decide.ts';
+export { decide, decideOnce, decideTraced } from './decision/decide.ts';
 export { explain } from './decision/explain.ts';
 export { type Fleet, prepareFleet } from './decision/fleet.ts';
 export {
@@ -151,3 +151,4 @@ export {
 } from './decision/frame.ts';
 export { type Blinding, compilePlan, type DispatchPlan } from './decision/plan.ts';
 export { KEPT_MAX } from './decision/select.ts';
+export type { TracedDecision } from './decision/traced-decision.ts';

@@ -34,6 +34,16 @@ export function textColumn(size: number): TextColumn {
   };
 }
 
+/** One worker's value, as it was written. */
+export function columnValue(column: Column, index: number): WorkerValue {
+  if (column.kind === 'text') {
+    const code = column.codes[index] ?? -1;
+    return code < 0 ? undefined : column.distinct[code];
+  }
+  const value = column.values[index];
+  return value === undefined || Number.isNaN(value) ? undefined : value;
+}
+
 /** Writes one worker's value. Distinct values only grow; the fleet rebuilds a column that has grown far beyond its size. */
 export function setColumnValue(column: Column, index: number, value: WorkerValue): void {
   if (column.kind === 'number') {

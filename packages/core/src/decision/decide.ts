@@ -1,15 +1,9 @@
 import { type AffinityProblem, resolveAffinity, ROUTING_UNSATISFIED } from '../constraints/affinity.ts';
-import { describeRejection, type FilterContext, FILTERS, rejectingFilters, VERDICT } from '../constraints/filters.ts';
-import { cellFor, type TermContext } from '../policy/score.ts';
+import { FILTERS, VERDICT } from '../constraints/filters.ts';
+import type { WorkerValue } from '../policy/values.ts';
 import type { WorkerFacts } from '../worker/worker-facts.ts';
-import type {
-  Decision,
-  DecisionCandidate,
-  DecisionMethod,
-  DecisionTerm,
-  RejectionCount,
-  TieBreak,
-} from './decision.ts';
+import { type Column, columnValue } from './columns.ts';
+import type { Decision, DecisionMethod, RejectionCount, TieBreak } from './decision.ts';
 import { filterFleet } from './filter-fleet.ts';
 import { type Fleet, prepareFleet } from './fleet.ts';
 import { compilePlan, type DispatchPlan } from './plan.ts';
@@ -17,20 +11,7 @@ import { parkReason } from './reasons.ts';
 import type { DecideOptions, DispatchRequest, DispatchRules } from './request.ts';
 import { type Scoring, scoreFleet } from './score-fleet.ts';
 import { countVerdicts, firstByName, KEPT_MAX, nearestMisses, selectBest } from './select.ts';
-
-/** What a frame needs beside the decision to rebuild it. */
-export interface DecisionTrace {
-  readonly plan: DispatchPlan;
-  /** How each term was filled in; null where nothing was scored. */
-  readonly contexts: readonly TermContext[] | null;
-  /** The facts of the kept candidates, in their order. */
-  readonly facts: readonly WorkerFacts[];
-}
-
-export interface TracedDecision {
-  readonly decision: Decision;
-  readonly trace: DecisionTrace;
-}
+import { type KeptCandidate, type KeptScores, TracedDecision } from './traced-decision.ts';
 
 /**
  * One dispatch attempt: filters (ruling 14), score matrix, tie-break, winner. The explanation is the return value and the
@@ -56,7 +37,7 @@ export function decideOnce(
   return decide(compilePlan(rules), prepareFleet(facts), request, options);
 }
 
-/** `decide`, with what `packDecisions` needs to store the decision. */
+/** `decide`, with the explanation left unwritten until it is read: what the dispatcher assigns by and `packDecisions` stores. */
 export function decideTraced(
   plan: DispatchPlan,
   fleet: Fleet,
@@ -65,48 +46,44 @@ export function decideTraced(
 ): TracedDecision {
   const { checks, problems } =
     plan.affinity === null ? { checks: [], problems: [] } : resolveAffinity(plan.affinity, request);
-  if (problems.length > 0) {
-    return { decision: failed(plan, problems), trace: { plan, contexts: null, facts: [] } };
-  }
+  if (problems.length > 0) return failed(plan, request, options, problems);
   const eligible = filterFleet(plan, fleet, request, checks);
-  const counts = countVerdicts(fleet);
+  const counts = countVerdicts(fleet, eligible);
   const ranking = eligible === 0 ? NOBODY : rank(plan, fleet, request, eligible, options.weights);
-  const { best } = ranking;
-  const winner = best[0] ?? null;
-  const kept = keep(plan, fleet, counts, best, ranking.totals, options.revealed === true);
-  const context: FilterContext = {
-    rules: plan.staticRules,
-    requiredWorker: request.requiredWorker,
-    targetRoles: request.targetRoles,
-    unclaimedBefore: (counts[VERDICT.unclaimed] ?? 0) > 0 ? request.unclaimedBefore : [],
+  const { best, totals, scoring } = ranking;
+  const winner = best[0];
+  const kept = keep(plan, fleet, counts, best, totals, options.revealed === true);
+  return new TracedDecision({
+    plan,
+    request,
+    options,
     checks,
-  };
-  const candidates = kept.map((index, position) => {
-    const verdict = fleet.scratch.verdicts[index] ?? 0;
-    if (verdict !== 0) return rejectedCandidate(fleet, index, verdict, context, options.allReasons === true);
-    return eligibleCandidate(fleet, index, best[position] === index ? position + 1 : null, ranking);
-  });
-  const decision: Decision = {
-    outcome: winner === null ? 'PARKED' : 'ASSIGNED',
-    winner: winner === null ? null : fleet.facts(winner).name,
+    unclaimedApplied: (counts[VERDICT.unclaimed] ?? 0) > 0,
+    outcome: winner === undefined ? 'PARKED' : 'ASSIGNED',
+    winner: winner === undefined ? null : fleet.facts(winner).name,
     reason:
-      winner === null ? parkReason(plan, request, checks, counts, fleet.size, boundVerdict(fleet, request)) : null,
+      winner === undefined ? parkReason(plan, request, checks, counts, fleet.size, boundVerdict(fleet, request)) : null,
     failure: null,
-    method: ranking.method ?? (plan.policy === null || plan.policy.malformed !== null ? 'LEAST_LOADED' : 'ROUTING'),
+    method: ranking.method ?? methodOf(plan),
     degraded: ranking.degraded,
-    terms: describeTerms(plan, ranking.scoring, options.weights, termNote(ranking)),
-    candidates,
+    unscored: ranking.degraded === null ? 'nobody is eligible' : 'the policy could not be used',
+    scores: scoring === null ? null : keptScores(fleet, scoring, kept),
+    kept: kept.map((index, position): KeptCandidate => {
+      const verdict = fleet.scratch.verdicts[index] ?? 0;
+      return {
+        facts: fleet.facts(index),
+        load: fleet.loadOf(index),
+        verdict,
+        rank: best[position] === index ? position + 1 : null,
+        total: totals === null || verdict !== 0 ? null : (totals[index] ?? 0),
+      };
+    }),
     eligibleCount: eligible,
     rejectedCount: fleet.size - eligible,
-    rejections: rejectionCounts(counts),
-    blinded: false,
+    rejections: eligible === fleet.size ? [] : rejectionCounts(counts),
     margin: margin(ranking),
     tieBreak: tieBreak(fleet, ranking),
-  };
-  return {
-    decision,
-    trace: { plan, contexts: ranking.scoring?.contexts ?? null, facts: kept.map((index) => fleet.facts(index)) },
-  };
+  });
 }
 
 interface Ranking {
@@ -119,6 +96,10 @@ interface Ranking {
 }
 
 const NOBODY: Ranking = { method: null, degraded: null, scoring: null, totals: null, best: [] };
+
+function methodOf(plan: DispatchPlan): DecisionMethod {
+  return plan.policy === null || plan.policy.malformed !== null ? 'LEAST_LOADED' : 'ROUTING';
+}
 
 function rank(
   plan: DispatchPlan,
@@ -150,7 +131,7 @@ function rank(
 function keep(
   plan: DispatchPlan,
   fleet: Fleet,
-  counts: readonly number[],
+  counts: ArrayLike<number>,
   best: readonly number[],
   totals: Float64Array | null,
   revealed: boolean,
@@ -167,79 +148,21 @@ function keep(
   return [...selectBest(fleet, eligible, eligible.length, totals, KEPT_MAX), ...late, ...early];
 }
 
-function eligibleCandidate(fleet: Fleet, index: number, place: number | null, ranking: Ranking): DecisionCandidate {
-  const facts = fleet.facts(index);
-  const { scoring } = ranking;
-  const reader = {
-    name: facts.name,
-    metricsAgeMs: facts.metricsAgeMs,
-    read: (selector: string) => fleet.read(index, selector),
+/** What the terms read of the kept candidates: columns change later, the decision does not. */
+function keptScores(fleet: Fleet, { contexts, weights }: Scoring, kept: readonly number[]): KeptScores {
+  const valuesOf = (selector: string | undefined): WorkerValue[] | null => {
+    const column: Column | null = selector === undefined ? null : fleet.column(selector);
+    return column === null ? null : kept.map((index) => columnValue(column, index));
   };
   return {
-    worker: facts.name,
-    instanceId: facts.instanceId,
-    role: facts.role,
-    capacity: facts.capacity,
-    load: fleet.loadOf(index),
-    rank: place,
-    total: scoring === null ? null : (ranking.totals?.[index] ?? 0),
-    rejected: null,
-    rejectedBecause: null,
-    cells:
-      scoring === null ? [] : scoring.contexts.map((context, t) => cellFor(context, scoring.weights[t] ?? 1, reader)),
-    rejections: [],
+    contexts,
+    weights,
+    values: contexts.map((context) => valuesOf('key' in context ? context.key : undefined)),
+    gateValues: contexts.map((context) => valuesOf(context.gate?.selector)),
   };
 }
 
-function rejectedCandidate(
-  fleet: Fleet,
-  index: number,
-  verdict: number,
-  context: FilterContext,
-  allReasons: boolean,
-): DecisionCandidate {
-  const facts = fleet.facts(index);
-  const load = fleet.loadOf(index);
-  const read = (selector: string) => fleet.read(index, selector);
-  const first = FILTERS[verdict - 1] ?? 'OFFLINE';
-  const reasons = allReasons ? rejectingFilters(context, facts, load, read) : [first];
-  const rejections = reasons.map((reason) => describeRejection(reason, context, facts, load, read));
-  return {
-    worker: facts.name,
-    instanceId: facts.instanceId,
-    role: facts.role,
-    capacity: facts.capacity,
-    load,
-    rank: null,
-    total: null,
-    rejected: first,
-    rejectedBecause: rejections[0]?.message ?? null,
-    cells: [],
-    rejections,
-  };
-}
-
-/** What keeps a term from taking part where no term did. */
-function termNote(ranking: Ranking): string {
-  if (ranking.degraded !== null) return 'the policy could not be used';
-  return ranking.best.length === 0 ? 'nobody is eligible' : 'nothing was scored';
-}
-
-function describeTerms(
-  plan: DispatchPlan,
-  scoring: Scoring | null,
-  weights: DecideOptions['weights'],
-  unscored: string,
-): DecisionTerm[] {
-  return plan.texts.map((text, index) => {
-    const context = scoring?.contexts[index];
-    const weight = scoring?.weights[index] ?? weights?.[index] ?? plan.policy?.terms[index]?.weight ?? 1;
-    if (context === undefined) return { text, weight, active: false, withheld: false, note: unscored };
-    return { text, weight, active: context.mode !== 'off', withheld: false, note: context.note };
-  });
-}
-
-function rejectionCounts(counts: readonly number[]): RejectionCount[] {
+function rejectionCounts(counts: ArrayLike<number>): RejectionCount[] {
   return FILTERS.flatMap((reason, index) => {
     const count = counts[index + 1] ?? 0;
     return count > 0 ? [{ reason, count }] : [];
@@ -272,22 +195,32 @@ function boundVerdict(fleet: Fleet, request: DispatchRequest): number | null | u
  * The execution can never match (ruling 17). Of several problems the first that shows whatever the routing value is the one
  * told; if there is none, the message is blind.
  */
-function failed(plan: DispatchPlan, problems: readonly AffinityProblem[]): Decision {
+function failed(
+  plan: DispatchPlan,
+  request: DispatchRequest,
+  options: DecideOptions,
+  problems: readonly AffinityProblem[],
+): TracedDecision {
   const message = problems.find((problem) => !problem.dependsOnRouting)?.message ?? ROUTING_UNSATISFIED;
-  return {
+  return new TracedDecision({
+    plan,
+    request,
+    options,
+    checks: [],
+    unclaimedApplied: false,
     outcome: 'FAILED',
     winner: null,
     reason: message,
     failure: { type: 'AffinityResolutionError', message },
-    method: plan.policy === null || plan.policy.malformed !== null ? 'LEAST_LOADED' : 'ROUTING',
+    method: methodOf(plan),
     degraded: null,
-    terms: describeTerms(plan, null, undefined, 'the affinity cannot be satisfied'),
-    candidates: [],
+    unscored: 'the affinity cannot be satisfied',
+    scores: null,
+    kept: [],
     eligibleCount: 0,
     rejectedCount: 0,
     rejections: [],
-    blinded: false,
     margin: null,
     tieBreak: 'NONE',
-  };
+  });
 }

@@ -95,7 +95,10 @@ export function gateTest(fleet: Fleet, gate: Gate): (index: number) => boolean {
   if (column.kind === 'text') {
     const verdicts = comparisonVerdicts(column, gate.op, gate.value);
     const { codes } = column;
-    return (index) => verdicts[codes[index] ?? -1] === 1;
+    return (index) => {
+      const code = codes[index] ?? -1;
+      return code >= 0 && verdicts[code] === 1;
+    };
   }
   const { values } = column;
   return (index) => {

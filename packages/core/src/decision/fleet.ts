@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../lib/code-point-order.ts';
+import { VERDICT } from '../constraints/filters.ts';
 import { parseSelector, type WorkerValue } from '../policy/values.ts';
 import type { WorkerFacts, WorkerResources } from '../worker/worker-facts.ts';
 import { type Column, setColumnValue, type TextColumn, textColumn } from './columns.ts';
@@ -291,6 +292,7 @@ class Scratch {
   eligible = new Int32Array(0);
   gated = new Int32Array(0);
   numbers = new Float64Array(0);
+  readonly counts = new Int32Array(VERDICT.unclaimed + 1);
 
   /** Makes room for a fleet of `size`; contents are undefined. */
   fit(size: number): this {

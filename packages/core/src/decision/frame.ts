@@ -1,7 +1,6 @@
 import { cellFor, type TermContext, WITHHELD } from '../policy/score.ts';
 import type { WorkerFacts } from '../worker/worker-facts.ts';
 import { blind } from './blind.ts';
-import type { DecisionTrace, TracedDecision } from './decide.ts';
 import type {
   CandidateRejection,
   Decision,
@@ -10,12 +9,14 @@ import type {
   DecisionMethod,
   DecisionOutcome,
   DecisionTerm,
+  RejectionCount,
   RejectionReason,
   TieBreak,
 } from './decision.ts';
 import { readSelector } from './fleet.ts';
-import type { DispatchPlan } from './plan.ts';
+import type { Blinding, DispatchPlan } from './plan.ts';
 import { factsOfCandidate, type FrameCandidate, frameCandidate } from './stored-facts.ts';
+import { type DecisionParts, type KeptCandidate, rejectionsOf, type TracedDecision } from './traced-decision.ts';
 
 /** How one term stood in one decision: withheld, not scored, or filled in. */
 type FrameTerm = null | { readonly mode: 'unscored'; readonly note: string | null } | TermContext;
@@ -74,14 +75,15 @@ export function packDecisions(decisions: Iterable<TracedDecision>): {
   const builders: FrameBuilder[] = [];
   const open = new Map<DispatchPlan, { builder: FrameBuilder; position: number }>();
   const rows: DecisionRow[] = [];
-  for (const { decision, trace } of decisions) {
-    let current = open.get(trace.plan);
-    if (current === undefined || !current.builder.hasRoomFor(trace.facts)) {
-      current = { builder: new FrameBuilder(trace.plan), position: builders.length };
+  for (const traced of decisions) {
+    const { plan, kept } = traced.parts;
+    let current = open.get(plan);
+    if (current === undefined || !current.builder.hasRoomFor(kept)) {
+      current = { builder: new FrameBuilder(plan), position: builders.length };
       builders.push(current.builder);
-      open.set(trace.plan, current);
+      open.set(plan, current);
     }
-    rows.push({ frame: current.position, ...current.builder.add(decision, trace) });
+    rows.push({ frame: current.position, ...current.builder.add(traced) });
   }
   return { frames: builders.map((b) => b.finish()), plans: builders.map((b) => b.plan), rows };
 }
@@ -98,23 +100,45 @@ class FrameBuilder {
     this.plan = plan;
   }
 
-  hasRoomFor(facts: readonly WorkerFacts[]): boolean {
+  hasRoomFor(kept: readonly KeptCandidate[]): boolean {
     let more = 0;
-    for (const one of facts) if (!this.#facts.has(one)) more++;
+    for (const { facts } of kept) if (!this.#facts.has(facts)) more++;
     return this.#facts.size + more <= FRAME_MAX;
   }
 
-  add(decision: Decision, trace: DecisionTrace): Omit<DecisionRow, 'frame'> {
-    const shown = blind(decision, this.plan.blinding);
-    const factsOf = new Map(trace.facts.map((facts) => [facts.name, facts]));
-    const kept = shown.candidates.map((candidate) => this.#entry(candidate, factsOf.get(candidate.worker)));
+  add(traced: TracedDecision): Omit<DecisionRow, 'frame'> {
+    return this.plan.blinding === null ? this.#addOpen(traced.parts) : this.#addBlinded(traced, this.plan.blinding);
+  }
+
+  /** The usual way: the explanation need not be written to be stored. */
+  #addOpen(parts: DecisionParts): Omit<DecisionRow, 'frame'> {
+    const { scores, unscored } = parts;
+    const terms: readonly FrameTerm[] =
+      scores?.contexts ?? this.plan.texts.map(() => ({ mode: 'unscored', note: unscored }));
+    const cells = scores !== null && terms.length > 0 && parts.eligibleCount > 0;
+    return {
+      outcome: parts.outcome,
+      winner: parts.winner,
+      method: parts.method,
+      degraded: parts.degraded,
+      reason: parts.reason,
+      eligible: parts.eligibleCount,
+      rejected: parts.rejectedCount,
+      kept: parts.kept.map((kept) => this.#entry(kept.facts, rejectionsOf(parts, kept, false)[0])),
+      loads: parts.kept.map((kept) => kept.load),
+      refs: this.#refs({ cells, terms }, parts.rejections),
+    };
+  }
+
+  #addBlinded(traced: TracedDecision, blinding: Blinding): Omit<DecisionRow, 'frame'> {
+    const shown = blind(traced.decision, blinding);
+    const { scores, kept } = traced.parts;
+    const factsOf = new Map(kept.map(({ facts }) => [facts.name, facts]));
     const withoutRejection = shown.candidates.find((candidate) => candidate.rejected === null);
     const terms = shown.terms.map((term, index): FrameTerm => {
       if (term.withheld) return null;
-      return trace.contexts?.[index] ?? { mode: 'unscored', note: term.note };
+      return scores?.contexts[index] ?? { mode: 'unscored', note: term.note };
     });
-    const context = { cells: (withoutRejection?.cells.length ?? 0) > 0, terms };
-    const counts = shown.rejections.map((r) => [r.reason, r.count] as const);
     return {
       outcome: shown.outcome,
       winner: shown.winner,
@@ -123,20 +147,24 @@ class FrameBuilder {
       reason: shown.reason,
       eligible: shown.eligibleCount,
       rejected: shown.rejectedCount,
-      kept,
+      kept: shown.candidates.map((candidate) => this.#entry(factsOf.get(candidate.worker), candidate.rejections[0])),
       loads: shown.candidates.map((candidate) => candidate.load),
-      refs: [this.#contexts.position(context), this.#counts.position(counts)],
+      refs: this.#refs({ cells: (withoutRejection?.cells.length ?? 0) > 0, terms }, shown.rejections),
     };
   }
 
-  #entry(candidate: DecisionCandidate, facts: WorkerFacts | undefined): number {
-    if (facts === undefined) throw new TypeError('a trace belongs to the decision it came with');
+  #refs(context: DecisionFrame['contexts'][number], rejections: readonly RejectionCount[]): [number, number] {
+    const counts = rejections.map((rejection) => [rejection.reason, rejection.count] as const);
+    return [this.#contexts.position(context), this.#counts.position(counts)];
+  }
+
+  #entry(facts: WorkerFacts | undefined, rejection: CandidateRejection | undefined): number {
+    if (facts === undefined) throw new TypeError('a kept candidate has facts');
     let position = this.#facts.get(facts);
     if (position === undefined) {
       position = this.#facts.size;
       this.#facts.set(facts, position);
     }
-    const [rejection] = candidate.rejections;
     return this.#entries.position([position, rejection === undefined ? -1 : this.#rejections.position(rejection)]);
   }
 
@@ -218,17 +246,19 @@ function rebuildCandidate(
 ): DecisionCandidate {
   const { candidate, rejection } = entryOf(frame, at);
   const facts = factsOfCandidate(candidate, load);
-  const reader = {
-    name: facts.name,
-    metricsAgeMs: facts.metricsAgeMs,
-    read: (selector: string) => readSelector(facts, selector, load),
-  };
+  const read = (selector: string | undefined) =>
+    selector === undefined ? undefined : readSelector(facts, selector, load);
   const cells =
     rejection !== null || !context.cells
       ? []
       : context.terms.map((term, index): DecisionCell => {
           if (term === null || term.mode === 'unscored') return WITHHELD;
-          return cellFor(term, frame.terms[index]?.weight ?? 1, reader);
+          return cellFor(term, frame.terms[index]?.weight ?? 1, {
+            name: facts.name,
+            metricsAgeMs: facts.metricsAgeMs,
+            value: read('key' in term ? term.key : undefined),
+            gateValue: read(term.gate?.selector),
+          });
         });
   const scored = cells.length > 0 && !frame.blinded;
   return {

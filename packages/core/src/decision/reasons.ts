@@ -30,7 +30,7 @@ export function parkReason(
   plan: DispatchPlan,
   request: DispatchRequest,
   checks: readonly AffinityCheck[],
-  counts: readonly number[],
+  counts: ArrayLike<number>,
   size: number,
   bound: number | null | undefined,
 ): string {

@@ -108,7 +108,7 @@ function addTerm(
       return addPrefer(fleet, term, weight, group, gate);
     case 'least':
     case 'most':
-      return addExtreme(fleet, term.state, term.key, weight, group, gate);
+      return addExtreme(fleet, term, weight, group, gate);
   }
 }
 
@@ -197,42 +197,62 @@ function addComparison(
 
 function addExtreme(
   fleet: Fleet,
-  mode: 'least' | 'most',
-  key: string,
+  { state: mode, key }: Extract<ResolvedTerm, { state: 'least' | 'most' }>,
   weight: number,
-  { list, count }: Group,
+  group: Group,
   gate: Gate | null,
 ): TermContext {
   const column = fleet.column(key);
-  const { totals } = fleet.scratch;
   const numbers = column === null ? null : column.kind === 'number' ? column.values : numbersOf(fleet, column);
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  if (numbers !== null) {
-    for (let e = 0; e < count; e++) {
-      const value = numbers[list[e] ?? 0] ?? Number.NaN;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  }
+  const { low, high } = numbers === null ? NOTHING : extremes(numbers, group);
   if (numbers === null || low > high) return { mode: 'off', gate, note: `no eligible worker has ${key} as a number` };
-  const least = mode === 'least';
+  addShares(numbers, fleet.scratch.totals, group, low, high, weight, mode === 'least');
+  const note = low === high ? 'all known values are equal: each gets half the weight' : null;
+  return { mode, gate, key, low, high, note };
+}
+
+const NOTHING = { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY };
+
+function extremes(numbers: Float64Array, { list, count }: Group): { low: number; high: number } {
+  let { low, high } = NOTHING;
+  for (let e = 0; e < count; e++) {
+    const value = numbers[list[e] ?? 0] ?? Number.NaN;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return { low, high };
+}
+
+/** The sums of `normalise`, in loops without a branch where the range allows it. */
+function addShares(
+  numbers: Float64Array,
+  totals: Float64Array,
+  { list, count }: Group,
+  low: number,
+  high: number,
+  weight: number,
+  least: boolean,
+): void {
   const range = high - low;
+  const plain = range > 0 && range < Number.POSITIVE_INFINITY;
   for (let e = 0; e < count; e++) {
     const i = list[e] ?? 0;
     const value = numbers[i] ?? Number.NaN;
-    if (Number.isNaN(value)) continue;
-    const share =
-      range > 0 && range < Number.POSITIVE_INFINITY ? (value - low) / range : normalise(value, low, high, false);
-    totals[i] = (totals[i] ?? 0) + (least && range > 0 ? 1 - share : share) * weight;
+    // NaN, a missing value, fails this too.
+    if (!(value >= low)) continue;
+    let share: number;
+    if (!plain) share = normalise(value, low, high, least);
+    else share = least ? 1 - (value - low) / range : (value - low) / range;
+    totals[i] = (totals[i] ?? 0) + share * weight;
   }
-  const note = range === 0 ? 'all known values are equal: each gets half the weight' : null;
-  return { mode, gate, key, low, high, note };
 }
 
 /** A text column read as numbers, by position. */
 function numbersOf(fleet: Fleet, column: TextColumn): Float64Array {
   const { numbers } = fleet.scratch;
-  for (let i = 0; i < fleet.size; i++) numbers[i] = column.numbers[column.codes[i] ?? -1] ?? Number.NaN;
+  for (let i = 0; i < fleet.size; i++) {
+    const code = column.codes[i] ?? -1;
+    numbers[i] = code < 0 ? Number.NaN : (column.numbers[code] ?? Number.NaN);
+  }
   return numbers;
 }

@@ -1,4 +1,3 @@
-import { VERDICT } from '../constraints/filters.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Most candidates that one decision keeps of a larger fleet. */
@@ -29,29 +28,54 @@ export function selectBest(
   limit: number,
 ): number[] {
   const { loads, nameRanks } = fleet;
-  const best: number[] = [];
+  const before = (a: number, b: number): boolean => goesBefore(a, b, totals, loads, nameRanks);
+  // A heap with the last of the best on top: nearly all others are below its total and cost one comparison.
+  const heap: number[] = [];
+  let least = Number.NEGATIVE_INFINITY;
   for (let e = 0; e < count; e++) {
     const i = list[e] ?? 0;
-    let at = best.length;
-    if (at === limit) {
-      if (!goesBefore(i, best[at - 1] ?? 0, totals, loads, nameRanks)) continue;
-      at--;
-    } else best.push(i);
-    while (at > 0) {
-      const before = best[at - 1] ?? 0;
-      if (!goesBefore(i, before, totals, loads, nameRanks)) break;
-      best[at] = before;
-      at--;
-    }
-    best[at] = i;
+    if (totals !== null && (totals[i] ?? 0) < least) continue;
+    if (heap.length < limit) siftUp(heap, i, before);
+    else if (before(i, heap[0] ?? 0)) siftDown(heap, i, before);
+    else continue;
+    if (totals !== null && heap.length === limit) least = totals[heap[0] ?? 0] ?? 0;
   }
-  return best;
+  return heap.sort((a, b) => (before(a, b) ? -1 : 1));
 }
 
-/** How many workers have each verdict. */
-export function countVerdicts(fleet: Fleet): number[] {
-  const { verdicts } = fleet.scratch;
-  const counts = Array.from({ length: VERDICT.unclaimed + 1 }, () => 0);
+function siftUp(heap: number[], item: number, before: (a: number, b: number) => boolean): void {
+  let at = heap.length;
+  heap.push(item);
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    const above = heap[parent] ?? 0;
+    if (!before(above, item)) break;
+    heap[at] = above;
+    at = parent;
+  }
+  heap[at] = item;
+}
+
+/** Replaces the top. */
+function siftDown(heap: number[], item: number, before: (a: number, b: number) => boolean): void {
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && before(heap[child] ?? 0, heap[child + 1] ?? 0)) child++;
+    const below = heap[child] ?? 0;
+    if (!before(item, below)) break;
+    heap[at] = below;
+    at = child;
+  }
+  heap[at] = item;
+}
+
+/** How many workers have each verdict; `eligible` have none. */
+export function countVerdicts(fleet: Fleet, eligible: number): ArrayLike<number> {
+  const { verdicts, counts } = fleet.scratch;
+  counts.fill(0);
+  if (eligible === fleet.size) return counts;
   for (let i = 0; i < fleet.size; i++) {
     const verdict = verdicts[i] ?? 0;
     counts[verdict] = (counts[verdict] ?? 0) + 1;
@@ -62,7 +86,7 @@ export function countVerdicts(fleet: Fleet): number[] {
 /** Rejected workers, nearest misses (latest filter) first, by name among equals; verdicts from `from` up to `to`, at most `limit`. */
 export function nearestMisses(
   fleet: Fleet,
-  counts: readonly number[],
+  counts: ArrayLike<number>,
   from: number,
   to: number,
   limit: number,

@@ -239,14 +239,6 @@ export function constantText(value: unknown): string {
     : shorten(isScalar(value) ? valueText(value) : 'null', 80);
 }
 
-/** Reads what a selector names of one candidate. */
-export interface CandidateReader {
-  readonly name: string;
-  /** Age of its metrics in ms. */
-  readonly metricsAgeMs: number | null;
-  read(selector: string): WorkerValue;
-}
-
 /** Share of the weight for a value between the lowest and the highest known one (0.5 where all are equal), 0 to 1. */
 export function normalise(value: number, low: number, high: number, least: boolean): number {
   if (high === low) return 0.5;
@@ -256,45 +248,69 @@ export function normalise(value: number, low: number, high: number, least: boole
   return least ? 1 - share : share;
 }
 
+/** What one candidate has, as far as one term asks. */
+export interface CellFacts {
+  readonly name: string;
+  /** Age of its metrics in ms. */
+  readonly metricsAgeMs: number | null;
+  /** What the term's key reads; undefined where the term has none. */
+  readonly value: WorkerValue;
+  /** What the selector of the term's gate reads; undefined without a gate. */
+  readonly gateValue: WorkerValue;
+}
+
 /** The cell of one eligible candidate; the only place that says what a term is worth. */
-export function cellFor(context: TermContext, weight: number, candidate: CandidateReader): DecisionCell {
+export function cellFor(
+  context: TermContext,
+  weight: number,
+  { name, metricsAgeMs, value, gateValue }: CellFacts,
+): DecisionCell {
   const { gate } = context;
-  if (gate !== null) {
-    const value = candidate.read(gate.selector);
-    if (!scoreCompare(value, gate.op, gate.value)) return cell('GATED', gate.selector, value, null, candidate);
+  if (gate !== null && !scoreCompare(gateValue, gate.op, gate.value)) {
+    return {
+      state: 'GATED',
+      value: gateValue ?? null,
+      valueAgeMs: ageOf(gate.selector, gateValue, metricsAgeMs),
+      normalised: null,
+      weighted: 0,
+    };
   }
+  let share: number;
   switch (context.mode) {
     case 'off':
       return INACTIVE;
     case 'sticky':
-      return candidate.name === context.hint ? STICKY_HIT(weight) : STICKY_MISS;
-    case 'prefer': {
-      const value = candidate.read(context.key);
+      if (name !== context.hint) return STICKY_MISS;
+      return { state: 'SCORED', value: true, valueAgeMs: null, normalised: 1, weighted: weight };
+    case 'prefer':
       if (value === undefined) return MISSING;
-      const share = scoreCompare(value, context.op, context.reference) ? 1 : 0;
-      return { ...cell('SCORED', context.key, value, share, candidate), weighted: share * weight };
-    }
+      share = scoreCompare(value, context.op, context.reference) ? 1 : 0;
+      break;
     case 'least':
     case 'most': {
-      const value = candidate.read(context.key);
+      if (value === undefined) return MISSING;
       const number = readNumber(value);
-      if (number === null) return value === undefined ? MISSING : cell('MISSING', context.key, value, null, candidate);
-      const share = normalise(number, context.low, context.high, context.mode === 'least');
-      return { ...cell('SCORED', context.key, value, share, candidate), weighted: share * weight };
+      if (number === null) return { state: 'MISSING', value, valueAgeMs: null, normalised: null, weighted: 0 };
+      share = normalise(number, context.low, context.high, context.mode === 'least');
+      break;
     }
   }
+  return {
+    state: 'SCORED',
+    value,
+    valueAgeMs: ageOf(context.key, value, metricsAgeMs),
+    normalised: share,
+    weighted: share * weight,
+  };
+}
+
+function ageOf(selector: string, value: WorkerValue, metricsAgeMs: number | null): number | null {
+  return value !== undefined && selector.startsWith('metric:') ? metricsAgeMs : null;
 }
 
 const INACTIVE: DecisionCell = { state: 'INACTIVE', value: null, valueAgeMs: null, normalised: null, weighted: 0 };
 const MISSING: DecisionCell = { state: 'MISSING', value: null, valueAgeMs: null, normalised: null, weighted: 0 };
 const STICKY_MISS: DecisionCell = { state: 'SCORED', value: false, valueAgeMs: null, normalised: 0, weighted: 0 };
-const STICKY_HIT = (weight: number): DecisionCell => ({
-  state: 'SCORED',
-  value: true,
-  valueAgeMs: null,
-  normalised: 1,
-  weighted: weight,
-});
 export const WITHHELD: DecisionCell = {
   state: 'WITHHELD',
   value: null,
@@ -302,14 +318,3 @@ export const WITHHELD: DecisionCell = {
   normalised: null,
   weighted: null,
 };
-
-function cell(
-  state: DecisionCell['state'],
-  selector: string,
-  value: WorkerValue,
-  normalised: number | null,
-  candidate: CandidateReader,
-): DecisionCell {
-  const valueAgeMs = value !== undefined && selector.startsWith('metric:') ? candidate.metricsAgeMs : null;
-  return { state, value: value ?? null, valueAgeMs, normalised, weighted: 0 };
-}

@@ -13,9 +13,15 @@ const INTEGER = /^ *[+-]?[0-9]{1,512} *$/;
  */
 export function readNumber(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value !== 'string' || !DECIMAL.test(value)) return null;
+  if (typeof value !== 'string' || !mayBeNumber(value) || !DECIMAL.test(value)) return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
+}
+
+/** Cheap and rough: a decimal literal begins with a space, a sign, a point or a digit. */
+function mayBeNumber(text: string): boolean {
+  const unit = text.charCodeAt(0);
+  return unit === 32 || (unit >= 43 && unit <= 57);
 }
 
 /** Text of a scalar in a comparison: booleans in lower case (ruling 3), numbers as JavaScript writes them (ruling 5). */
@@ -29,7 +35,7 @@ export function isScalar(value: unknown): value is string | number | boolean {
 
 function readInteger(value: string | number): bigint | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : null;
-  if (!INTEGER.test(value)) return null;
+  if (!mayBeNumber(value) || !INTEGER.test(value)) return null;
   const digits = value.trim();
   return digits.startsWith('-') ? -BigInt(digits.slice(1)) : BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
 }

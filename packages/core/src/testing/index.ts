@@ -1,0 +1,1 @@
+export { dispatchRequest, workerFacts } from './worker-facts.ts';
