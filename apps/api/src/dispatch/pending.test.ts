@@ -30,7 +30,7 @@ function drain(pending: PendingWork, now = 0): string[] {
   return ids;
 }
 
-const NO_MATCH = { reason: 'nobody matches', saturated: false };
+const NO_MATCH = { reason: 'nobody matches', saturated: false, since: 0 };
 
 describe('PendingWork', () => {
   it('hands out by priority, then age, across shapes', () => {
@@ -93,7 +93,7 @@ describe('PendingWork', () => {
     pending.reconsider(() => true);
     expect(unmarked()).toEqual([]);
     const again = pending.take(0);
-    if (again !== null) pending.setAside(again.entry, { reason: 'no capacity', saturated: true });
+    if (again !== null) pending.setAside(again.entry, { reason: 'no capacity', saturated: true, since: 0 });
     expect(unmarked()).toEqual([1, 2, 3]);
   });
 

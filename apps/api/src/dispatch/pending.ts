@@ -10,7 +10,8 @@ export interface QueuePosition {
 /** What the dispatcher keeps in memory of one queued execution. */
 export interface PendingEntry extends QueuePosition {
   readonly generation: number;
-  readonly revision: number;
+  /** Of the row, as far as known: hints that are not newer say nothing. */
+  revision: number;
   readonly versionId: number;
   readonly attempt: number;
   /** Since when it is unassigned, ms by the database's clock. */
@@ -36,6 +37,8 @@ export interface Verdict {
   readonly reason: string;
   /** Workers match, but all of them are full. */
   readonly saturated: boolean;
+  /** When it was found, ms by the database's clock. */
+  readonly since: number;
 }
 
 export class Shape {

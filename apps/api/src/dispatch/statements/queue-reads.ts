@@ -96,12 +96,13 @@ export interface LiveExecution {
   generation: number;
   revision: number;
   state: string;
+  instance: string;
 }
 
 export const READ_LIVE: Statement = {
   name: 'live_page',
   priority: 'hot',
-  text: `SELECT id, worker_id AS "workerId", generation, revision, state FROM execution WHERE live AND id > $1 ORDER BY id LIMIT $2`,
+  text: `SELECT id, worker_id AS "workerId", generation, revision, state, instance FROM execution WHERE live AND id > $1 ORDER BY id LIMIT $2`,
 };
 
 /** Everything that is on a worker, in pages of at most 10,000 rows. */
@@ -126,11 +127,7 @@ WHERE worker_id = $1 AND live ORDER BY id LIMIT $2`,
 };
 
 /** What is on one worker now, the oldest first. */
-export async function readLiveOfWorker(
-  db: Executor,
-  workerId: number,
-  limit: number,
-): Promise<(LiveExecution & { instance: string })[]> {
-  const { rows } = await db.run<LiveExecution & { instance: string }>(READ_LIVE_OF_WORKER, [workerId, limit]);
+export async function readLiveOfWorker(db: Executor, workerId: number, limit: number): Promise<LiveExecution[]> {
+  const { rows } = await db.run<LiveExecution>(READ_LIVE_OF_WORKER, [workerId, limit]);
   return rows.map((row) => ({ ...row, id: rawId(row.id) }));
 }

@@ -46,7 +46,7 @@ export class DecisionEncoder {
     made: readonly MadeDecision[],
   ): Promise<{ frames: FrameWrite[]; rows: DecisionWrite[]; stored(): void }> {
     const { frames, plans, rows } = packDecisions(made.map((one) => one.traced));
-    const versionOf = new Map(made.map((one) => [one.traced.trace.plan, one.versionId]));
+    const versionOf = new Map(made.map((one) => [one.traced.parts.plan, one.versionId]));
     const writes: FrameWrite[] = [];
     const keys: { key: string; id: string }[] = [];
     const frameIds: string[] = [];

@@ -112,7 +112,7 @@ export class DecisionStore implements DecisionReader {
   }
 
   async list(filter: DecisionFilter, page: DecisionPageRequest): Promise<DecisionPage> {
-    const backwards = page.before !== undefined && page.after === undefined;
+    const backwards = page.backward ?? (page.before !== undefined && page.after === undefined);
     const { lower, upper } = bounds(filter, page);
     const walk = isPlain(filter) ? page.limit + 1 : MAX_WALK;
     const order = backwards ? 'ASC' : 'DESC';
@@ -131,7 +131,7 @@ export class DecisionStore implements DecisionReader {
     const found = await this.#decode(rows.slice(0, page.limit), candidateOf(filter));
     const hits = rows.length > page.limit;
     const last = rows.slice(0, page.limit).at(-1);
-    const end = hits ? null : await this.#walkedTo(order, lower, upper, walk, filter.executionId);
+    const end = hits || isPlain(filter) ? null : await this.#walkedTo(order, lower, upper, walk, filter.executionId);
     const cursor = hits ? rawId(last?.id ?? '') : end;
     return {
       items: backwards ? found.toReversed() : found,

@@ -34,11 +34,15 @@ export interface DecisionFilter {
   before?: Date | undefined;
 }
 
-/** Newest first; `after`/`before` are ids of decisions, exclusive. */
+/**
+ * Newest first; `after` (older than it) and `before` (newer than it) are ids of decisions. `backward`: the last `limit` of those between them, still
+ * newest first.
+ */
 export interface DecisionPageRequest {
   limit: number;
   after?: string | undefined;
   before?: string | undefined;
+  backward?: boolean | undefined;
 }
 
 /**
