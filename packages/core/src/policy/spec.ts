@@ -26,7 +26,13 @@ export type InputCondition =
 export type WorkerCondition = { selector: StaticSelector; op: ComparisonOperator; value: string | number | boolean };
 export type Condition = InputCondition | WorkerCondition;
 
-export type PreferTerm = { kind: 'prefer'; selector: Selector; op: ComparisonOperator; value: ComparisonValue; weight: number };
+export type PreferTerm = {
+  kind: 'prefer';
+  selector: Selector;
+  op: ComparisonOperator;
+  value: ComparisonValue;
+  weight: number;
+};
 export type ExtremeTerm = { kind: 'least' | 'most'; selector: StaticSelector; weight: number };
 export type StickyTerm = { kind: 'sticky'; weight: number };
 export type PlainScoreTerm = PreferTerm | ExtremeTerm | StickyTerm;

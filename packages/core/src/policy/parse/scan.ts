@@ -51,7 +51,6 @@ class Scanner {
   #at = 0;
   #tokens = 0;
   #lastQuote = '';
-  #followsString = false;
 
   constructor(text: string, problems: ProblemList) {
     this.#text = text;
@@ -78,7 +77,7 @@ class Scanner {
   }
 
   /** Masks the token at hand and gives its kind, or null and a problem. */
-  #takeToken(): 'string' | 'comma' | 'bracket' | 'other' | null {
+  #takeToken(): 'comma' | 'bracket' | 'other' | null {
     const opening = this.#next(STRING_START);
     if (opening !== null) return this.#takeString(opening);
     this.#lastQuote = '';
@@ -89,7 +88,7 @@ class Scanner {
     return plain === ',' ? 'comma' : 'other';
   }
 
-  #takeString(opening: string): 'string' | null {
+  #takeString(opening: string): 'other' | null {
     const end = endOfString(this.#text, this.#at, opening);
     if (end === null) {
       const span = { from: this.#at, to: endOfLine(this.#text, this.#at) };
@@ -101,7 +100,7 @@ class Scanner {
     const length = end - this.#at;
     this.#put(length, `${quote}${'x'.repeat(length - 2)}${quote}`);
     this.#lastQuote = quote;
-    return 'string';
+    return 'other';
   }
 
   #takeBracket(): 'bracket' | null {
@@ -130,12 +129,10 @@ class Scanner {
   }
 
   /** Counts the token; false, and a problem, where the item it belongs to has too many. */
-  #count(token: 'string' | 'comma' | 'bracket' | 'other', from: number): boolean {
+  #count(token: 'comma' | 'bracket' | 'other', from: number): boolean {
     const inside = this.#open.at(-1) ?? this.#open[0];
     if (token === 'comma') inside.tokens = 0;
-    // Strings beside each other are one.
-    else if (token === 'other' || (token === 'string' && !this.#followsString)) this.#countOne();
-    this.#followsString = token === 'string';
+    else if (token === 'other') this.#countOne();
     this.#tokens += 1;
     if (this.#tokens > MAX_TOKENS) {
       this.#refuse(
