@@ -1,15 +1,29 @@
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, cpus, freemem, hostname, loadavg, platform, totalmem } from 'node:os';
+import { performance } from 'node:perf_hooks';
 import type { WorkerResourcesInput } from '@muster/client';
 
-/** What this machine has, for the registration. Bytes; what cannot be measured is left out. GPUs are not looked for. */
+/** A sample of the processors shorter than this says nothing. */
+const shortestSampleMs = 200;
+
+let reading = { times: cpuTimes(), at: performance.now() };
+
+/**
+ * What this machine has, for the registration. Bytes; what cannot be measured is left out. GPUs are not looked for.
+ * Free cores are those that were idle since the last call, or since this module was loaded, for at least 0.2 s.
+ */
 export async function measureResources(): Promise<WorkerResourcesInput> {
+  const waitMs = shortestSampleMs - (performance.now() - reading.at);
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  const before = reading.times;
+  reading = { times: cpuTimes(), at: performance.now() };
+  const total = reading.times.total - before.total;
+  const idle = total > 0 ? 1 - (reading.times.busy - before.busy) / total : 1;
   const cores = availableParallelism();
-  const load = loadAverage();
   const disk = await statfs(process.cwd()).catch(() => undefined);
   return {
     cpuTotal: cores,
-    cpuAvailable: load === null ? cores : Math.max(0, Math.round((cores - load) * 100) / 100),
+    cpuAvailable: Math.round(cores * idle * 100) / 100,
     memoryTotal: totalMemory(),
     memoryAvailable: availableMemory(),
     ...(disk === undefined ? {} : { diskTotal: disk.blocks * disk.bsize, diskFree: disk.bavail * disk.bsize }),

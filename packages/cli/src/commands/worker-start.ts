@@ -1,0 +1,57 @@
+import { ClientError } from '@muster/client';
+import { type Log, type LogLevel, Worker } from '@muster/worker';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { loadWorkflows } from '../load-workflows.ts';
+import { type ConnectionFlags, resolveConnection } from '../settings/connection.ts';
+import { parsePairs, parseWhole } from '../settings/parse-arguments.ts';
+
+export interface WorkerStartFlags extends ConnectionFlags {
+  readonly name?: string;
+  readonly role?: string;
+  readonly label?: readonly string[];
+  readonly capacity?: string;
+}
+
+/** `muster worker start FILE…`: a worker of the workflows that the files export, until it is told to stop. */
+export async function workerStart(io: Io, files: readonly string[], flags: WorkerStartFlags): Promise<ExitCode> {
+  const { url, token } = resolveConnection(flags, io);
+  const labels = parsePairs(flags.label ?? [], '--label');
+  const capacity = flags.capacity === undefined ? undefined : parseWhole(flags.capacity, '--capacity', 1, 1_000_000);
+  const workflows = await loadWorkflows(files, io.cwd);
+  const worker = new Worker({
+    server: url,
+    ...(token === undefined ? {} : { token }),
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+    // Not the SDK's default: the server's own worker has that role, and on one host the name that follows from it.
+    role: flags.role ?? (io.env['SERVICE_ROLE'] || 'worker'),
+    labels,
+    ...(capacity === undefined ? {} : { capacity }),
+    workflows,
+    log: lineLog(io, 'info'),
+  });
+  io.err(`Starting worker ${worker.name} of role ${worker.role} with ${workflows.map((one) => one.ref).join(', ')}.`);
+  return await endOf(worker, io);
+}
+
+/** Runs the worker to its end and says how that was. */
+export async function endOf(worker: Worker, io: Io): Promise<ExitCode> {
+  try {
+    return (await worker.run()) === 'replaced' ? exitCodes.failed : exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    io.err(`The server does not take this worker: ${error.message}`);
+    return exitCodeOf(error.code);
+  }
+}
+
+const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** A log for people: one line each, from that level on. */
+export function lineLog(io: Pick<Io, 'err'>, from: LogLevel, name?: string): Log {
+  return (level, message, fields) => {
+    if (rank[level] < rank[from]) return;
+    const execution = typeof fields?.['execution'] === 'string' ? ` (${fields['execution']})` : '';
+    io.err(`${name === undefined ? '' : `${name}: `}${level === 'info' ? '' : `${level}: `}${message}${execution}`);
+  };
+}
