@@ -1,0 +1,49 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { execute } from './client.ts';
+import { graphql } from './generated/gql.ts';
+import { useLiveView, useSubscription } from './live.ts';
+
+const DeploymentHealthDocument = graphql(`
+  query DeploymentHealth {
+    degraded: deployments(first: 1, filter: { health: [DEGRADED] }) {
+      totalCount
+    }
+    unavailable: deployments(first: 1, filter: { health: [UNAVAILABLE] }) {
+      totalCount
+    }
+  }
+`);
+
+const DeploymentTicksDocument = graphql(`
+  subscription DeploymentTicks {
+    deploymentChanges {
+      kind
+      sequence
+    }
+  }
+`);
+
+/** How many deployments need a look. Kept fresh by `useDeploymentTicks`. */
+export function useDeploymentHealth(): { degraded: number; unavailable: number } {
+  const { status } = useLiveView();
+  const { data } = useQuery({
+    queryKey: ['deployments', 'health'],
+    queryFn: ({ signal }) => execute(DeploymentHealthDocument, {}, { signal }),
+    refetchInterval: status === 'STALE' ? 10_000 : false,
+  });
+  return { degraded: data?.degraded.totalCount ?? 0, unavailable: data?.unavailable.totalCount ?? 0 };
+}
+
+/** Reads everything about deployments again whenever one changes. Mounted once, in the shell. */
+export function useDeploymentTicks(): void {
+  const client = useQueryClient();
+  useSubscription(
+    DeploymentTicksDocument,
+    {},
+    {
+      next: ({ deploymentChanges }) => {
+        if (deploymentChanges.kind !== 'SNAPSHOT') void client.invalidateQueries({ queryKey: ['deployments'] });
+      },
+    },
+  );
+}

@@ -1,0 +1,225 @@
+import { Button, Modal, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import type { ApiError } from '../../api/client.ts';
+import { isRecord } from '../../api/client.ts';
+import { percent, plural } from '../../format.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Banner } from '../../ui/banner.tsx';
+import { copyText } from '../../ui/copy.tsx';
+import type { DraftChange } from './draft.ts';
+
+/** Changes that the bar names; the dialog names all. */
+const NAMED = 3;
+
+function ChangeText({ change }: { change: DraftChange }) {
+  return (
+    <>
+      <b>{change.subject}</b> {change.what} <s>{change.from}</s> → <b>{change.to}</b>
+    </>
+  );
+}
+
+/** How many sessions a change moves, as a sentence. */
+export function movedSentence(movedShare: number | null): string {
+  if (movedShare === null) return '';
+  if (movedShare === 0) return 'No sticky session moves.';
+  return `About ${percent(movedShare)} of sticky sessions move.`;
+}
+
+/** Appears with the first change and stays at the bottom. */
+export function ReviewBar({
+  changes,
+  movedShare,
+  blocked,
+  onDiscard,
+  onReview,
+}: {
+  changes: readonly DraftChange[];
+  movedShare: number | null;
+  blocked: boolean;
+  onDiscard: () => void;
+  onReview: () => void;
+}) {
+  return (
+    <>
+      <div className="review-space" />
+      <section className="review" aria-label="Review of changes">
+        <strong>{plural(changes.length, 'change')}</strong>
+        {changes.slice(0, NAMED).map((change) => (
+          <span className="d" key={`${change.subject} ${change.what}`}>
+            <ChangeText change={change} />
+          </span>
+        ))}
+        {changes.length > NAMED && <span className="d">and {changes.length - NAMED} more</span>}
+        {movedShare !== null && <span className="d">{movedSentence(movedShare).replace(/\.$/, '')}</span>}
+        <span className="end">
+          <Button onClick={onDiscard}>Discard</Button>
+          <Button variant="filled" disabled={blocked} onClick={onReview}>
+            Review and save
+          </Button>
+        </span>
+      </section>
+    </>
+  );
+}
+
+/** Everything that will change, who moves, and a comment for the history. */
+export function ReviewDialog({
+  slug,
+  changes,
+  movedShare,
+  warnings,
+  error,
+  pending,
+  onSave,
+  onClose,
+}: {
+  slug: string;
+  changes: readonly DraftChange[];
+  movedShare: number | null;
+  warnings: readonly string[];
+  error: ApiError | null;
+  pending: boolean;
+  onSave: (comment: string) => void;
+  onClose: () => void;
+}) {
+  const [comment, setComment] = useState('');
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Save ${slug}`}
+      size="lg"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {error && (
+        <Banner tone="bad" title="Not saved">
+          {[error.message, ...error.issues.map((issue) => `${issue.path}: ${issue.message}`)].join(' ')}{' '}
+          <span className="mute">
+            {error.code}
+            {error.requestId && ` · request ${error.requestId}`}
+          </span>
+        </Banner>
+      )}
+      <ul className="diff">
+        {changes.map((change) => (
+          <li key={`${change.subject} ${change.what}`}>
+            <ChangeText change={change} />
+          </li>
+        ))}
+      </ul>
+      <p className="mute">{movedSentence(movedShare)}</p>
+      {warnings.map((warning) => (
+        <p key={warning}>{warning}</p>
+      ))}
+      <Textarea
+        mt={12}
+        label="Comment"
+        description="For the history; may stay empty."
+        value={comment}
+        onChange={(event) => setComment(event.currentTarget.value)}
+        autosize
+        minRows={2}
+      />
+      <div className="dialog-actions">
+        <Button onClick={onClose}>Go on editing</Button>
+        <Button variant="filled" loading={pending} onClick={() => onSave(comment)}>
+          Save
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+/** `current` of a CONFLICT on a revision; null where the error says something else. */
+export function currentOf(error: ApiError | null): { revision: number; updatedBy: string; updatedAt: string } | null {
+  if (error?.code !== 'CONFLICT') return null;
+  const current = error.extensions['current'];
+  if (!isRecord(current) || typeof current['revision'] !== 'number') return null;
+  return {
+    revision: current['revision'],
+    updatedBy: String(current['updatedBy'] ?? 'somebody'),
+    updatedAt: String(current['updatedAt'] ?? new Date().toISOString()),
+  };
+}
+
+/** Somebody saved meanwhile: take theirs, keep yours (asked twice), or copy yours. */
+export function ConflictDialog({
+  current,
+  theirs,
+  yours,
+  pending,
+  onTake,
+  onKeep,
+  onClose,
+}: {
+  current: { revision: number; updatedBy: string; updatedAt: string };
+  theirs: readonly DraftChange[];
+  yours: readonly DraftChange[];
+  pending: boolean;
+  onTake: () => void;
+  onKeep: () => void;
+  onClose: () => void;
+}) {
+  const [sure, setSure] = useState(false);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Changed by someone else"
+      size="lg"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <p>
+        {current.updatedBy} saved revision {current.revision} <Ago at={current.updatedAt} suffix />. Your changes are
+        not saved yet.
+      </p>
+      <div className="grid g2 mt">
+        <div>
+          <h3 className="small mute">Theirs</h3>
+          <ul className="diff">
+            {theirs.length === 0 && <li className="mute">Nothing that stands on this page.</li>}
+            {theirs.map((change) => (
+              <li key={`${change.subject} ${change.what}`}>
+                <ChangeText change={change} />
+              </li>
+            ))}
+          </ul>
+        </div>
+        <div>
+          <h3 className="small mute">Yours</h3>
+          <ul className="diff">
+            {yours.map((change) => (
+              <li key={`${change.subject} ${change.what}`}>
+                <ChangeText change={change} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </div>
+      <div className="dialog-actions">
+        <Button
+          onClick={() =>
+            void copyText(
+              yours.map((change) => `${change.subject} ${change.what}: ${change.from} → ${change.to}`).join('\n'),
+            )
+          }
+        >
+          Copy yours
+        </Button>
+        <Button onClick={onTake} data-autofocus>
+          Take theirs
+        </Button>
+        <Button
+          className={sure ? 'danger' : undefined}
+          loading={pending}
+          onClick={() => (sure ? onKeep() : setSure(true))}
+        >
+          {sure ? `Overwrite revision ${current.revision}` : 'Keep yours…'}
+        </Button>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,223 @@
+import { Button } from '@mantine/core';
+import { IconPlayerPlay, IconPlus, IconX } from '@tabler/icons-react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useRef } from 'react';
+import { type ApiError, execute } from '../../api/client.ts';
+import type { ExecutionCountsFragment } from './execution-list.ts';
+import type { ExecutionFilter, ExecutionsQuery, ExecutionState } from '../../api/generated/graphql.ts';
+import { useLiveView, useSubscription } from '../../api/live.ts';
+import { noticeServerTime } from '../../api/server-clock.ts';
+import { useMay } from '../../api/viewer.ts';
+import { countAtLeast } from '../../format.ts';
+import { usePage } from '../../hooks/use-page.ts';
+import { toggled, useUrlState } from '../../hooks/use-url-state.ts';
+import { paths } from '../../paths.ts';
+import { PARKED, status } from '../../status.ts';
+import { useFollow } from '../../ui/anchor.tsx';
+import { FilterBar, type FilterOption } from '../../ui/filter-bar.tsx';
+import { Glyph } from '../../ui/icon.tsx';
+import { Count, PageHead } from '../../ui/layout.tsx';
+import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { TableFoot } from '../../ui/table.tsx';
+import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
+import { choice, choices, text } from '../../url-state.ts';
+import { applyToQuery, hasFilter, PAGE_SIZE, toFilter } from './execution-list.ts';
+import { ExecutionCountsDocument, ExecutionsDocument, ExecutionsLiveDocument } from './execution-queries.ts';
+import { ExecutionsTable } from './executions-table.tsx';
+
+const STATES = [
+  'PENDING',
+  'SCHEDULED',
+  'CLAIMED',
+  'RUNNING',
+  'PAUSED',
+  'RESUMING',
+  'CANCELLING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+
+/** States that pass in a moment are offered only while something is in them. */
+const PASSING: ReadonlySet<ExecutionState> = new Set(['SCHEDULED', 'CLAIMED', 'PAUSED', 'RESUMING', 'CANCELLING']);
+
+const SHAPE = {
+  q: text(),
+  state: choices(STATES),
+  parked: choice(['', '1'], ''),
+  workflow: text(),
+  deployment: text(),
+  variant: text(),
+  worker: text(),
+  role: text(),
+  session: text(),
+  after: text(),
+};
+
+const NARROWED = ['workflow', 'deployment', 'variant', 'worker', 'role', 'session'] as const;
+
+export function ExecutionsPage() {
+  usePage([{ name: 'Executions' }]);
+  const [state, set] = useUrlState(SHAPE);
+  const follow = useFollow();
+  const may = useMay();
+  const { status: connection } = useLiveView();
+  const filter = useMemo(() => toFilter(state), [state]);
+  const query = useLiveExecutions(filter, state.after);
+  const counts = useCounts(
+    useMemo(() => toFilter({ ...state, state: [], parked: '' }), [state]),
+    connection === 'STALE',
+  );
+  const clear = (): void =>
+    set({
+      q: '',
+      state: [],
+      parked: '',
+      workflow: '',
+      deployment: '',
+      variant: '',
+      worker: '',
+      role: '',
+      session: '',
+      after: '',
+    });
+  const page = query.data?.executions;
+  const options: FilterOption<ExecutionState | 'PARKED'>[] = STATES.flatMap(
+    (value): FilterOption<ExecutionState | 'PARKED'>[] => {
+      const counted = counts.get(value)?.count ?? 0;
+      const option = { value, look: status.execution[value], count: counted };
+      if (value === 'PENDING') {
+        const parked = [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
+        return [option, { value: 'PARKED', look: PARKED, count: parked, aside: true }];
+      }
+      return PASSING.has(value) && counted === 0 && !state.state.includes(value) ? [] : [option];
+    },
+  );
+  return (
+    <>
+      <PageHead
+        title={<>Executions{page && <Count>{countAtLeast(page.totalCount, page.totalCountExact)}</Count>}</>}
+        meta="Newest first. Every one links to the decision that placed it."
+        actions={
+          <PermittedButton
+            permission="execution:create"
+            allowed={may('execution:create')}
+            variant="filled"
+            leftSection={<Glyph icon={IconPlus} />}
+            onClick={() => follow(paths.executionNew(state.deployment === '' ? {} : { deployment: state.deployment }))}
+          >
+            Start an execution
+          </PermittedButton>
+        }
+      />
+      <FilterBar
+        label="Filter by state"
+        options={options}
+        selected={state.parked === '1' ? [...state.state, 'PARKED'] : state.state}
+        onToggle={(value) =>
+          value === 'PARKED'
+            ? set({ parked: state.parked === '1' ? '' : '1', after: '' })
+            : set({ state: toggled(state.state, value), after: '' })
+        }
+      />
+      <div className="tools">
+        <SearchField
+          label="Search executions"
+          placeholder="Id prefix, or a session key"
+          value={state.q}
+          onSearch={(q) => set({ q, after: '' }, 'replace')}
+        />
+        {NARROWED.filter((name) => state[name] !== '').map((name) => (
+          <Button
+            key={name}
+            rightSection={<Glyph icon={IconX} size={14} />}
+            aria-label={`Remove filter ${name} ${state[name]}`}
+            onClick={() => set({ [name]: '', after: '' })}
+          >
+            {name} {state[name]}
+          </Button>
+        ))}
+      </div>
+      <div className="panel">
+        {query.isPending ? (
+          <SkeletonRows label="executions" rows={12} />
+        ) : !page ? (
+          query.error && (
+            <ErrorView what="Executions could not be read" failure={query.error} onRetry={() => void query.refetch()} />
+          )
+        ) : page.nodes.length > 0 ? (
+          <>
+            <ExecutionsTable rows={page.nodes} />
+            <TableFoot
+              onPrevious={state.after === '' ? null : () => history.back()}
+              onNext={page.pageInfo.hasNextPage ? () => set({ after: page.pageInfo.endCursor ?? '' }) : null}
+            >
+              {countAtLeast(page.totalCount, page.totalCountExact)} {page.totalCount === 1 ? 'execution' : 'executions'}
+            </TableFoot>
+          </>
+        ) : hasFilter(filter) || state.after !== '' ? (
+          <NoMatchView onClear={clear}>No execution matches all of them.</NoMatchView>
+        ) : (
+          <EmptyView
+            icon={IconPlayerPlay}
+            title="Nothing has run yet"
+            actions={
+              <Button variant="filled" onClick={() => follow(paths.executionNew())}>
+                Start an execution
+              </Button>
+            }
+          >
+            <p>
+              An execution is one request to run a workflow. It appears here at once and says why it went where it went.
+            </p>
+          </EmptyView>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** One page of the list, live: rows change in place, new ones come in at the top of the first page. */
+function useLiveExecutions(filter: ExecutionFilter, after: string) {
+  const client = useQueryClient();
+  const { status: connection } = useLiveView();
+  const key = ['executions', filter, after];
+  const tick = useRef(0);
+  const query = useQuery<ExecutionsQuery, ApiError>({
+    queryKey: key,
+    queryFn: ({ signal }) =>
+      execute(ExecutionsDocument, { first: PAGE_SIZE, after: after === '' ? null : after, filter }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: connection === 'STALE' ? 10_000 : false,
+  });
+  useSubscription(
+    ExecutionsLiveDocument,
+    { filter },
+    {
+      next: ({ executionChanges }) => {
+        noticeServerTime(executionChanges.at);
+        client.setQueryData<ExecutionsQuery>(
+          key,
+          (old) => old && applyToQuery(old, { ...executionChanges, items: executionChanges.executions }, after === ''),
+        );
+        // Counts are read again at most every two seconds, and only because something changed.
+        if (executionChanges.kind !== 'SNAPSHOT' && Date.now() - tick.current > 2_000) {
+          tick.current = Date.now();
+          setTimeout(() => void client.invalidateQueries({ queryKey: ['execution-counts'] }), 500);
+        }
+      },
+    },
+  );
+  return query;
+}
+
+function useCounts(filter: ExecutionFilter, poll: boolean): ReadonlyMap<ExecutionState, ExecutionCountsFragment> {
+  const { data } = useQuery({
+    queryKey: ['execution-counts', filter],
+    queryFn: ({ signal }) => execute(ExecutionCountsDocument, { filter }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: poll ? 10_000 : false,
+  });
+  return useMemo(() => new Map((data?.executionCounts ?? []).map((each) => [each.state, each])), [data]);
+}

@@ -1,0 +1,87 @@
+import {
+  type Icon,
+  IconCircleCheck,
+  IconCircleDashed,
+  IconCircleDot,
+  IconCircleMinus,
+  IconCircleOff,
+  IconCircleXFilled,
+  IconParkingCircle,
+  IconPercentage25,
+  IconPercentage50,
+  IconPercentage75,
+  IconPlayerPauseFilled,
+  IconPlayerTrackNextFilled,
+  IconPlugConnectedX,
+  IconShieldX,
+} from '@tabler/icons-react';
+import { isRecord } from '../../api/client.ts';
+import { duration } from '../../format.ts';
+import { status } from '../../status.ts';
+import type { TimelineEvent } from './execution-queries.ts';
+
+export interface EventLook {
+  title: string;
+  detail: string;
+  icon: Icon;
+  tone: 'plain' | 'ok' | 'warn' | 'bad';
+}
+
+const on = (event: TimelineEvent): string => (event.worker ? ` on ${event.worker}` : '');
+
+const KNOWN: Record<string, (event: TimelineEvent) => Omit<EventLook, 'detail'>> = {
+  CREATED: () => ({ title: 'Submitted', icon: IconCircleDashed, tone: 'plain' }),
+  PARKED: () => ({ title: 'Parked', icon: IconParkingCircle, tone: 'warn' }),
+  UNPARKED: () => ({ title: 'No longer parked', icon: IconCircleDashed, tone: 'plain' }),
+  SCHEDULED: (event) => ({ title: `Scheduled${on(event)}`, icon: IconPercentage25, tone: 'plain' }),
+  CLAIMED: () => ({ title: 'Claimed', icon: IconPercentage50, tone: 'plain' }),
+  STARTED: () => ({ title: 'Running', icon: IconPercentage75, tone: 'plain' }),
+  PAUSED: () => ({ title: 'Paused', icon: IconPlayerPauseFilled, tone: 'plain' }),
+  RESUMED: () => ({ title: 'Resumed', icon: IconPlayerTrackNextFilled, tone: 'plain' }),
+  CANCEL_REQUESTED: () => ({ title: 'Cancelling', icon: IconCircleMinus, tone: 'plain' }),
+  RELEASED: (event) => ({
+    title: `Released${event.worker ? ` from ${event.worker}` : ''}`,
+    icon: IconPlugConnectedX,
+    tone: 'warn',
+  }),
+  COMPLETED: () => ({ title: 'Completed', icon: IconCircleCheck, tone: 'plain' }),
+  FAILED: () => ({ title: 'Failed', icon: IconCircleXFilled, tone: 'bad' }),
+  CANCELLED: () => ({ title: 'Cancelled', icon: IconCircleOff, tone: 'plain' }),
+  LATE_WRITE: (event) => ({
+    title: `Late write refused${event.worker ? ` from ${event.worker}` : ''}`,
+    icon: IconShieldX,
+    tone: 'warn',
+  }),
+};
+
+/** How an event of the timeline reads. A type that this app does not know is shown by its own name. */
+export function eventLook(event: TimelineEvent): EventLook {
+  const known = KNOWN[event.type];
+  const detail = eventDetail(event.data);
+  if (known) return { ...known(event), detail };
+  const outcome = /^ATTEMPT_(.+)$/.exec(event.type)?.[1];
+  const look = Object.entries(status.attempt).find(([name]) => name === outcome)?.[1];
+  if (look) {
+    const tone = look.tone === 'warn' || look.tone === 'bad' ? look.tone : 'plain';
+    return { title: `${look.word}${event.worker ? `, ${event.worker}` : ''}`, icon: look.icon, tone, detail };
+  }
+  const words = event.type.replaceAll(/[._]/g, ' ').toLowerCase();
+  return { title: words.charAt(0).toUpperCase() + words.slice(1), icon: IconCircleDot, tone: 'plain', detail };
+}
+
+/** The part of an event's data that reads as a sentence; data of any other form stays in the API. */
+function eventDetail(data: unknown): string {
+  if (typeof data === 'string') return data;
+  if (!isRecord(data)) return '';
+  const { wrote, afterMs, by } = data;
+  if (typeof wrote === 'string' && typeof afterMs === 'number') {
+    return `${wrote.toLowerCase()}, ${duration(afterMs)} after its claim was revoked`;
+  }
+  if (typeof by === 'string') return `by ${by}`;
+  for (const key of ['message', 'reason', 'detail', 'text']) {
+    const value = data[key];
+    if (typeof value === 'string') return value;
+  }
+  const short = JSON.stringify(data);
+  return short.length <= 80 && short !== '{}' ? short : '';
+}
