@@ -43,11 +43,11 @@ describe('the text work', () => {
 
 describe('the demo', () => {
   test('its policies are legal', () => {
-    for (const workflow of demoWorkflows) {
-      const { routing, affinity } = registration(workflow);
-      expect(parsePolicyText(routing ?? 'score(least(load()))', 'ROUTING')).toMatchObject({ ok: true });
-      if (affinity) expect(parsePolicyText(affinity, 'AFFINITY')).toMatchObject({ ok: true });
-    }
+    const registered = demoWorkflows.map(registration);
+    for (const { routing } of registered) expect(parsePolicyText(routing ?? '', 'ROUTING')).toMatchObject({ ok: true });
+    const affinities = registered.flatMap(({ affinity }) => affinity ?? []);
+    expect(affinities).toHaveLength(2);
+    for (const affinity of affinities) expect(parsePolicyText(affinity, 'AFFINITY')).toMatchObject({ ok: true });
   });
 
   test('two roles in two regions', () => {

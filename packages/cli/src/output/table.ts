@@ -27,15 +27,12 @@ const noBorders = {
 /** Rows under titles, in columns as wide as their content, without borders. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style): string {
   const table = new Table({
+    head: columns.map((column) => style.dim(column.title)),
     colAligns: columns.map((column) => column.align ?? 'left'),
     chars: noBorders,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
-  // The titles are a row as any other: a head would not follow the alignment of its column.
-  table.push(
-    columns.map((column) => style.dim(column.title)),
-    ...rows.map((row) => [...row]),
-  );
+  table.push(...rows.map((row) => [...row]));
   return trimLines(table.toString());
 }
 

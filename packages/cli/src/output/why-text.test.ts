@@ -96,7 +96,7 @@ ASSIGNED decided 10 s ago · by its policy · 2 eligible, 1 left out · waited 1
 T1  prefer(label("region") == input("region"))  × 10
 T2  least(load())  × 1
 
-#  worker    role               T1        T2  total    load
+#  worker    role             T1        T2  total    load
 1  gpu-eu ✓  gpu-worker  eu → 10   1 → 0.5   10.5  1 of 4
 2  gpu-us    gpu-worker   us → 0  no value    7.5       1
 
