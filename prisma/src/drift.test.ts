@@ -28,7 +28,15 @@ describe('drift', () => {
   });
 
   it('is none between the migrations and schema.prisma', async () => {
-    const diff = ['migrate', 'diff', '--from-migrations', 'prisma/migrations', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
+    const diff = [
+      'migrate',
+      'diff',
+      '--from-migrations',
+      'prisma/migrations',
+      '--to-schema',
+      'prisma/schema.prisma',
+      '--exit-code',
+    ];
     const { stdout } = await prisma(diff, 'pglite:');
     expect(stdout).toContain('No difference detected');
   });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +29,8 @@ export async function startEmbedded(
 ): Promise<EmbeddedServer> {
   const home = resolve(dataDir);
   mkdirSync(home, { recursive: true, mode: 0o700 });
+  // Also where it was there: whoever reaches the socket in it is the database's superuser.
+  chmodSync(home, 0o700);
   const lock = lockDataDir(home);
   const socket = socketDir(home);
   try {
