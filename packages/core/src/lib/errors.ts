@@ -39,7 +39,12 @@ export class MusterError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    more: { field?: string; issues?: readonly Issue[]; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+    more: {
+      field?: string;
+      issues?: readonly Issue[];
+      details?: Readonly<Record<string, unknown>>;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'MusterError';
