@@ -30,12 +30,29 @@ describe('what is a number (ruling 1)', () => {
     expect(readNumber(value)).toBe(number);
   });
 
-  test.each(['', ' ', '0x10', '1_000', 'NaN', 'Infinity', '٣', '1e999', '3 4', '1e', '--1', '\t7', '7\n', true, null, [], {}, Number.NaN, Number.POSITIVE_INFINITY])(
-    '%j is not (G4)',
-    (value) => {
-      expect(readNumber(value)).toBeNull();
-    },
-  );
+  test.each([
+    '',
+    ' ',
+    '0x10',
+    '1_000',
+    'NaN',
+    'Infinity',
+    '٣',
+    '1e999',
+    '3 4',
+    '1e',
+    '--1',
+    '\t7',
+    '7\n',
+    true,
+    null,
+    [],
+    {},
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ])('%j is not (G4)', (value) => {
+    expect(readNumber(value)).toBeNull();
+  });
 
   test('a hostile text is read in linear time', () => {
     expect(readNumber(`${'1'.repeat(200_000)}x`)).toBeNull();
@@ -99,7 +116,9 @@ describe('scoreCompare', () => {
         expect(scoreCompare(a, '!=', b)).toBe(!scoreCompare(a, '==', b));
         const orders = (['<', '==', '>'] as const).filter((op) => scoreCompare(a, op, b)).length;
         if (readNumber(a) !== null && readNumber(b) !== null) expect(orders).toBe(1);
-        expect(scoreCompare(a, '<=', b)).toBe(scoreCompare(a, '<', b) || (scoreCompare(a, '>=', b) && scoreCompare(a, '==', b)));
+        expect(scoreCompare(a, '<=', b)).toBe(
+          scoreCompare(a, '<', b) || (scoreCompare(a, '>=', b) && scoreCompare(a, '==', b)),
+        );
       }),
     );
   });
