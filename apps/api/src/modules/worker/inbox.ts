@@ -62,9 +62,12 @@ export class Inboxes {
     }
   }
 
-  /** Ends all of them: the server stops, workers connect to another replica. */
-  close(): void {
-    for (const inbox of this.#open.values()) inbox.end();
+  /** Ends all of them and says so in the registry: the server stops, workers connect to another replica. */
+  async close(): Promise<void> {
+    const inboxes = [...this.#open.values()];
+    this.#open.clear();
+    for (const inbox of inboxes) inbox.end();
+    await Promise.all(inboxes.map((inbox) => this.#o.disconnected(inbox.worker).catch(this.#o.onError)));
   }
 
   get size(): number {

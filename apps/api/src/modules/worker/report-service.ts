@@ -78,7 +78,7 @@ export interface ReportServiceOptions {
   executor: Executor;
   bus: Bus;
   log: Log;
-  uuids: UuidSource;
+  ids: UuidSource;
   versionById: (id: number) => Promise<ClaimedVersion>;
   releaseWorker: ReleaseWorker;
   recordEnd: (state: 'COMPLETED' | 'FAILED', count: number) => void;
@@ -201,7 +201,7 @@ export class ReportService {
         batch.map((item) => ({
           id: item.id,
           generation: item.generation,
-          eventId: this.#o.uuids.next(),
+          eventId: this.#o.ids.next(),
           type: item.type,
           data: item.data === undefined ? null : JSON.stringify(item.data),
         })),
@@ -324,7 +324,7 @@ export class ReportService {
         late.map(({ item, wrote }) => ({
           id: item.id,
           generation: item.generation,
-          eventId: this.#o.uuids.next(),
+          eventId: this.#o.ids.next(),
           wrote,
         })),
       );

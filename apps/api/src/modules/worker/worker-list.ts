@@ -1,6 +1,12 @@
 import { compareCodePoints, type WorkerAvailability, type WorkerStatus } from '@muster/core';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
-import { type Connection, type CursorKey, type Page, pageInMemory } from '../../graphql/connection.ts';
+import {
+  type Connection,
+  type CursorKey,
+  type CursorKeyKind,
+  type Page,
+  pageInMemory,
+} from '../../graphql/connection.ts';
 
 export interface WorkerFilter {
   roles?: readonly string[] | null | undefined;
@@ -42,6 +48,10 @@ const ORDER_KEYS: Record<WorkerOrder, (worker: FleetWorker) => string | number> 
 
 export function workerOrderName(order: WorkerOrder, descending: boolean): string {
   return `workers-${order}${descending ? '-desc' : ''}`;
+}
+
+export function workerOrderKeys(order: WorkerOrder): CursorKeyKind[] {
+  return [order === 'NAME' || order === 'ROLE' ? 'text' : 'number', 'text'];
 }
 
 /** One page of workers in an order, ties by name. */

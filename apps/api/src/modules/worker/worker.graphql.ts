@@ -15,7 +15,7 @@ import { decisionConnection } from '../decision/decision-list.ts';
 import { executionConnection } from '../execution/execution-list.ts';
 import { ExecutionFilterInput } from '../execution/execution-filter.graphql.ts';
 import { roleViews } from './role-view.ts';
-import { workerMatcher, workerOrderName, workerPage } from './worker-list.ts';
+import { workerMatcher, workerOrderKeys, workerOrderName, workerPage } from './worker-list.ts';
 
 export const WorkerStatus = builder.enumType('WorkerStatus', {
   description:
@@ -201,7 +201,7 @@ builder.queryFields((t) => ({
     resolve: (_root, args, context) => {
       const order = args.orderBy ?? 'NAME';
       const descending = args.descending ?? false;
-      const page = pageOf(args, workerOrderName(order, descending), 2, context);
+      const page = pageOf(args, workerOrderName(order, descending), workerOrderKeys(order), context);
       return workerPage(context.services.fleet.all().filter(workerMatcher(args.filter)), order, descending, page);
     },
   }),

@@ -20,7 +20,7 @@ export interface WorkforceOptions extends Pick<ReportServiceOptions, 'versionByI
   fleet: Fleet;
   bus: Bus;
   log: Log;
-  uuids: UuidSource;
+  ids: UuidSource;
   operatorStore: OperatorStore;
   /** ms by the database's clock. */
   now: () => number;
@@ -33,7 +33,8 @@ export interface Workforce {
   workers: WorkerService;
   /** Reads the tables and begins to listen. */
   start(): Promise<void>;
-  /** Ends the inboxes first, so that workers go to another replica. */
+  /** Workers turn to another replica; what they report here until then is still taken. */
+  endInboxes(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,8 +84,9 @@ export function createWorkforce(options: WorkforceOptions): Workforce {
       releaseWorker: options.releaseWorker,
     }),
     start: () => registry.start(),
+    endInboxes: () => inboxes.close(),
     close: async () => {
-      inboxes.close();
+      await inboxes.close();
       await registry.close();
     },
   };

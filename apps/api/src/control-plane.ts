@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { livenessWindows } from '@muster/core';
+import { type Database, migrate, openDatabase } from '@muster/db';
+import type { Bus } from './bus/bus.ts';
+import { createInProcessBus } from './bus/in-process-bus.ts';
+import { createPostgresBus } from './bus/postgres-bus.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import { DispatchFigures } from './dispatch/figures.ts';
+import { type UuidSource, uuidSource } from './dispatch/ids.ts';
+import { Releaser } from './dispatch/release.ts';
+import { createExecutor, type Executor } from './dispatch/statements/executor.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import { invariant } from './lib/invariant.ts';
+import type { Log } from './log.ts';
+import { DecisionStore } from './modules/decision/decision-store.ts';
+import { mayByPermissions } from './modules/execution/binding.ts';
+import { ExecutionService } from './modules/execution/execution-service.ts';
+import { OperatorStore } from './modules/worker/operator-store.ts';
+import { createFleet, createWorkforce, type Workforce } from './modules/worker/workforce.ts';
+import { WorkflowStore } from './modules/workflow/workflow-store.ts';
+
+export interface ControlPlaneOptions {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  /** Uniform in [0, 1). */
+  random: () => number;
+}
+
+/** The working parts behind the API: database, bus, fleet, dispatcher, and the services that write. */
+export interface ControlPlane {
+  database: Database;
+  executor: Executor;
+  ids: UuidSource;
+  bus: Bus;
+  fleet: Fleet;
+  workforce: Workforce;
+  workflowStore: WorkflowStore;
+  executions: ExecutionService;
+  decisions: DecisionStore;
+  dispatcher: Dispatcher;
+  /** Key of the HMACs that idempotency keys are compared by. */
+  idempotencyKey: Uint8Array;
+  /** Ends the inboxes, so that workers turn to another replica, and takes no new work. */
+  drain(): Promise<void>;
+  /** After `drain`: lets writes in flight finish, gives leadership up, closes the database. */
+  close(): Promise<void>;
+}
+
+/** Opens and migrates the database and starts everything that stands on it. What fails half-way is closed again. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { config, log } = options;
+  const closers: (() => Promise<unknown>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => log.error({ err: error }, 'a part could not be closed properly'));
+    }
+  };
+  try {
+    const database = await open(config, log);
+    closers.push(() => database.close());
+    await migrate(database, config.migrationsDir === null ? {} : { migrationsDir: config.migrationsDir });
+    return await assemble(options, database, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function open(config: Config, log: Log): Promise<Database> {
+  const onError = (error: Error): void => log.warn({ err: error }, 'a database connection broke');
+  if (config.databaseUrl === null) return openDatabase({ dataDir: config.dataDir }, { onError });
+  return openDatabase(config.databaseUrl, {
+    directUrl: config.databaseDirectUrl ?? config.databaseUrl,
+    prepare: config.prepare,
+    onError,
+  });
+}
+
+async function assemble(
+  { config, log, clock, random }: ControlPlaneOptions,
+  database: Database,
+  closers: (() => Promise<unknown>)[],
+  closeAll: () => Promise<void>,
+): Promise<ControlPlane> {
+  const executor = createExecutor(database);
+  const ids = uuidSource(database);
+  const now = (): number => database.now();
+  const holder = randomUUID();
+  const bus = await createBus(database, holder, log);
+  closers.push(() => bus.close());
+
+  const fleet = createFleet(config, now, log);
+  const figures = new DispatchFigures(clock.monotonic, random);
+  const releaser = new Releaser({
+    executor,
+    bus,
+    figures,
+    settings: {
+      parkTtlSeconds: config.parkTtlSeconds,
+      claimSeconds: config.claimSeconds,
+      offlineSeconds: livenessWindows(config).offlineMs / 1_000,
+    },
+  });
+  const workflowStore = new WorkflowStore({
+    prisma: database.prisma,
+    executor,
+    newId: () => ids.next(),
+    now: clock.monotonic,
+  });
+  const decisions = new DecisionStore(executor);
+  const lease = await database.dedicated();
+  closers.push(() => lease.close());
+  const dispatcher = new Dispatcher({
+    executor,
+    leaseExecutor: leaseExecutor(database, lease),
+    bus,
+    fleet,
+    versions: workflowStore,
+    decisions,
+    releaser,
+    figures,
+    ids,
+    clock,
+    now,
+    log,
+    settings: {
+      claimSeconds: config.claimSeconds,
+      mayLead: config.mayLead,
+      exclusive: database.kind === 'embedded',
+      holder,
+    },
+  });
+  const workforce = createWorkforce({
+    config,
+    executor,
+    fleet,
+    bus,
+    log,
+    ids,
+    now,
+    versionById: async (id) => invariant(await workflowStore.versionById(id), `version ${id} is gone`),
+    releaseWorker: (request) => releaser.releaseWorker(request),
+    recordEnd: (state, count) => figures.recordEnd(state, count),
+    operatorStore: new OperatorStore(database.prisma, () => ids.next(), now),
+    wake: (reason) => bus.publish('wake', { reason }),
+  });
+  await workforce.start();
+  closers.push(() => workforce.close());
+  await dispatcher.start();
+  closers.push(() => dispatcher.close());
+  const executions = new ExecutionService({
+    executor,
+    bus,
+    ids,
+    parkTtlSeconds: config.parkTtlSeconds,
+    queue: dispatcher,
+    binding: { exists: (name) => fleet.get(name)?.registered === true, may: mayByPermissions },
+    onError: (error) => log.error({ err: error }, 'waiting executions could not be read'),
+  });
+  closers.push(() => executions.close());
+  return {
+    database,
+    executor,
+    ids,
+    bus,
+    fleet,
+    workforce,
+    workflowStore,
+    executions,
+    decisions,
+    dispatcher,
+    idempotencyKey: await readSecret(database, 'idempotency'),
+    drain: () => workforce.endInboxes(),
+    close: closeAll,
+  };
+}
+
+function createBus(database: Database, origin: string, log: Log): Promise<Bus> {
+  const onError = (topic: string, error: unknown): void => log.error({ err: error, topic }, 'the bus had an error');
+  return database.kind === 'embedded'
+    ? Promise.resolve(createInProcessBus(onError))
+    : createPostgresBus({ connect: () => database.direct(), origin, onError });
+}
+
+/** The lease is renewed on a connection of its own, so that no queue of statements can delay it. */
+function leaseExecutor(database: Database, lease: Awaited<ReturnType<Database['dedicated']>>): Executor {
+  return {
+    run: async (statement, values) => {
+      const result = await lease.query(statement.text, values, database.prepare ? { name: statement.name } : {});
+      return { rows: result.rows as never[], rowCount: result.rowCount };
+    },
+  };
+}
+
+async function readSecret(database: Database, name: string): Promise<Uint8Array> {
+  const { rows } = await database.query<{ value: Uint8Array }>('SELECT value FROM secret WHERE name = $1', [name]);
+  return invariant(rows[0], `secret ${name} is missing`).value;
+}
