@@ -245,6 +245,7 @@ describe('what is refused', () => {
     ['score(sticky())) (score(sticky())', 'BRACKET_UNMATCHED'],
     ['score(“a”)', 'CHARACTER_UNEXPECTED'],
     ['\ufeffscore(sticky())', 'CHARACTER_UNEXPECTED'],
+    ['score(sticky()) # \0', 'CHARACTER_UNEXPECTED'],
     ['', 'TEXT_EMPTY'],
     ['# only a comment', 'TEXT_EMPTY'],
   ])('refuses %s', (text, codes) => {

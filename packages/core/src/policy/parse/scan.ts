@@ -58,6 +58,8 @@ class Scanner {
   }
 
   scan(): ScannedText | null {
+    const nul = this.#text.indexOf('\0');
+    if (nul !== -1) return this.#refuse({ from: nul, to: nul + 1 }, 'CHARACTER_UNEXPECTED', unexpectedCharacter('\0'));
     while (this.#at < this.#text.length) {
       if (this.#takeBlank()) continue;
       const from = this.#at;
