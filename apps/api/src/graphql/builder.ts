@@ -18,3 +18,5 @@ export const builder = new SchemaBuilder<{
 export type Builder = typeof builder;
 
 builder.queryType({});
+builder.mutationType({});
+builder.subscriptionType({});

@@ -7,7 +7,17 @@ export const MAX_PAGE = 200;
 /** Nodes that all connections of one answer may ask for together; nested pages multiply. */
 export const MAX_NODES = 20_000;
 
-export type CursorKey = string | number | boolean | null;
+export type CursorKey = string | number;
+
+/** What a key of a cursor must look like: a raw UUID, a whole number, any number or any text. */
+export type CursorKeyKind = 'uuid' | 'int' | 'number' | 'text';
+
+const KEY_CHECKS: Record<CursorKeyKind, (key: unknown) => boolean> = {
+  uuid: (key) => typeof key === 'string' && /^[0-9a-f]{32}$/.test(key),
+  int: (key) => Number.isSafeInteger(key) && Math.abs(key as number) <= 2_147_483_647,
+  number: (key) => typeof key === 'number',
+  text: (key) => typeof key === 'string' && !/\0|\p{Surrogate}/u.test(key),
+};
 
 export interface PageArgs {
   first?: number | null | undefined;
@@ -40,7 +50,7 @@ export interface Connection<T> {
  * Checks page arguments. `order` is part of every cursor, so that a cursor of another order or list is refused.
  * Errors: BAD_INPUT naming the argument and the limit.
  */
-export function pageOf(args: PageArgs, order: string, keys: number, context?: Context): Page {
+export function pageOf(args: PageArgs, order: string, keys: readonly CursorKeyKind[], context: Context): Page {
   if (args.first != null && args.last != null) {
     throw new MusterError('BAD_INPUT', 'Give first or last, not both.', { field: 'last' });
   }
@@ -51,7 +61,7 @@ export function pageOf(args: PageArgs, order: string, keys: number, context?: Co
     }
   }
   const limit = args.last ?? args.first ?? DEFAULT_PAGE;
-  if (context) spendNodes(context, limit);
+  spendNodes(context, limit);
   return {
     limit,
     backward: args.last != null,
@@ -76,22 +86,27 @@ export function encodeCursor(order: string, keys: readonly CursorKey[]): string 
   return Buffer.from(JSON.stringify([order, ...keys])).toString('base64url');
 }
 
-function decodeCursor(cursor: string, order: string, keys: number, field: 'after' | 'before'): CursorKey[] {
+function decodeCursor(
+  cursor: string,
+  order: string,
+  keys: readonly CursorKeyKind[],
+  field: 'after' | 'before',
+): CursorKey[] {
   let decoded: unknown;
   try {
     decoded = /^[A-Za-z0-9_-]{1,4096}$/.test(cursor) ? JSON.parse(Buffer.from(cursor, 'base64url').toString()) : null;
   } catch {
     decoded = null;
   }
-  if (
-    !Array.isArray(decoded) ||
-    decoded[0] !== order ||
-    decoded.length !== keys + 1 ||
-    decoded.some((key) => typeof key === 'object' && key !== null)
-  ) {
+  const fits =
+    Array.isArray(decoded) &&
+    decoded[0] === order &&
+    decoded.length === keys.length + 1 &&
+    keys.every((kind, i) => KEY_CHECKS[kind]((decoded as unknown[])[i + 1]));
+  if (!fits) {
     throw new MusterError('BAD_INPUT', `${field} is not a cursor of this list and order.`, { field });
   }
-  return decoded.slice(1) as CursorKey[];
+  return (decoded as CursorKey[]).slice(1);
 }
 
 /**

@@ -1,6 +1,18 @@
 import type { GraphQLSchema } from 'graphql';
 import './scalars.ts';
+import './node.graphql.ts';
 import '../modules/viewer/viewer.graphql.ts';
+import '../modules/worker/worker.graphql.ts';
+import '../modules/worker/operate.graphql.ts';
+import '../modules/worker/worker-protocol.graphql.ts';
+import '../modules/workflow/workflow.graphql.ts';
+import '../modules/deployment/deployment.graphql.ts';
+import '../modules/deployment/deployment-write.graphql.ts';
+import '../modules/execution/execution.graphql.ts';
+import '../modules/execution/run.graphql.ts';
+import '../modules/decision/decision.graphql.ts';
+import '../modules/policy/policy.graphql.ts';
+import '../modules/metrics/metrics.graphql.ts';
 import { builder } from './builder.ts';
 
 /** The whole schema; every module above adds its types to the builder when it is loaded. */

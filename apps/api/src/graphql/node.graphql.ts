@@ -1,0 +1,55 @@
+import { MusterError } from '@muster/core';
+import { builder } from './builder.ts';
+import { type Context } from './context.ts';
+import { spendNodes } from './connection.ts';
+import { decodeId } from './ids.ts';
+import { markNode, NodeRef } from './node.ts';
+
+const MAX_IDS = 200;
+
+/** null for what is no id, does not exist, or may not be read: the three look alike. */
+async function findNode(id: string, { loaders, services }: Context): Promise<object | null> {
+  const parts = decodeId(id);
+  if (!parts) return null;
+  const { kind, raw } = parts;
+  const mark = <T extends object>(value: T | null | undefined, typeName: string): T | null =>
+    value ? markNode(value, typeName) : null;
+  switch (kind) {
+    case 'ex':
+      return mark(await loaders.execution.load(raw), 'Execution');
+    case 'de':
+      return mark(await loaders.decision.load(raw), 'DispatchDecision');
+    case 'ev': {
+      const [execution = '', sequence] = raw.split('-');
+      return mark(await services.executionReader.event(execution, Number(sequence)), 'ExecutionEvent');
+    }
+    case 'wk':
+      return mark(services.fleet.byId(Number(raw)), 'Worker');
+    case 'wf':
+      return mark(await loaders.workflow.load(Number(raw)), 'Workflow');
+    case 'wv':
+      return mark(await loaders.version.load(Number(raw)), 'WorkflowVersion');
+    case 'dp':
+      return mark(services.deployments.byId(Number(raw)), 'Deployment');
+  }
+}
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: NodeRef,
+    nullable: true,
+    args: { id: t.arg.id({ required: true }) },
+    resolve: (_root, { id }, context) => findNode(id, context),
+  }),
+  nodes: t.field({
+    type: [NodeRef],
+    nullable: { list: false, items: true },
+    args: { ids: t.arg.idList({ required: true }) },
+    resolve: (_root, { ids }, context) => {
+      if (ids.length > MAX_IDS)
+        throw new MusterError('BAD_INPUT', `ids takes at most ${MAX_IDS} ids.`, { field: 'ids' });
+      spendNodes(context, ids.length);
+      return Promise.all(ids.map((id) => findNode(id, context)));
+    },
+  }),
+}));

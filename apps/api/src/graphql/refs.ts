@@ -1,0 +1,33 @@
+import type { FleetWorker } from '../fleet/worker-record.ts';
+import type { StoredDecision } from '../modules/decision/stored-decision.ts';
+import type { DeploymentRevisionRow, DeploymentRow } from '../modules/deployment/deployment-store.ts';
+import type { VariantView } from '../modules/deployment/variant-view.ts';
+import type { EventRow, ExecutionRow } from '../modules/execution/execution-rows.ts';
+import type { RoleView } from '../modules/worker/role-view.ts';
+import type { VersionRow, WorkflowRow } from '../modules/workflow/workflow-store.ts';
+import { builder } from './builder.ts';
+import { connectionType } from './connection.ts';
+
+/**
+ * The types that refer to each other, and the connections of them. What a type's fields are stands in the `x.graphql.ts` of its module; here is only
+ * what stands behind it.
+ */
+export const WorkerRef = builder.objectRef<FleetWorker>('Worker');
+export const RoleHealthRef = builder.objectRef<RoleView>('RoleHealth');
+export const WorkflowRef = builder.objectRef<WorkflowRow>('Workflow');
+export const WorkflowVersionRef = builder.objectRef<VersionRow>('WorkflowVersion');
+export const DeploymentRef = builder.objectRef<DeploymentRow>('Deployment');
+export const DeploymentVariantRef = builder.objectRef<VariantView>('DeploymentVariant');
+export const DeploymentRevisionRef = builder.objectRef<DeploymentRevisionRow>('DeploymentRevision');
+export const ExecutionRef = builder.objectRef<ExecutionRow>('Execution');
+export const ExecutionEventRef = builder.objectRef<EventRow>('ExecutionEvent');
+export const DecisionRef = builder.objectRef<StoredDecision>('DispatchDecision');
+
+export const WorkerConnection = connectionType('Worker', WorkerRef);
+export const WorkflowConnection = connectionType('Workflow', WorkflowRef);
+export const WorkflowVersionConnection = connectionType('WorkflowVersion', WorkflowVersionRef);
+export const DeploymentConnection = connectionType('Deployment', DeploymentRef);
+export const DeploymentRevisionConnection = connectionType('DeploymentRevision', DeploymentRevisionRef);
+export const ExecutionConnection = connectionType('Execution', ExecutionRef, { bounded: true });
+export const ExecutionEventConnection = connectionType('ExecutionEvent', ExecutionEventRef);
+export const DecisionConnection = connectionType('DispatchDecision', DecisionRef, { bounded: true });

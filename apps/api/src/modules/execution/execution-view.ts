@@ -1,0 +1,41 @@
+import { isTerminal } from '@muster/core';
+import type { StoredDecision } from '../decision/stored-decision.ts';
+import type { AttemptOutcome, AttemptRow, ExecutionRow } from './execution-rows.ts';
+
+/** One clause: why it is where it is, or why nobody has it. The words are the decision's where there is one. */
+export function describeWhy(row: ExecutionRow, latest: StoredDecision | null): string {
+  if (row.state === 'PAUSED') return describeWaiting(row);
+  if (row.state === 'FAILED' && row.workerId === null && row.error) return row.error.message;
+  if (row.state === 'CANCELLED' && row.workerId === null) return 'It was cancelled before a worker had it.';
+  if (row.parked && row.parkedReason) return row.parkedReason;
+  const decided = latest?.explanation[0];
+  const waiting = row.state === 'PENDING' || row.state === 'RESUMING';
+  if (waiting && latest?.decision.outcome !== 'PARKED') return 'It waits to be dispatched.';
+  if (decided !== undefined) return decided;
+  return row.workerName === null ? 'It waits to be dispatched.' : `${row.workerName} has it.`;
+}
+
+function describeWaiting(row: ExecutionRow): string {
+  if (row.waiting === 'TIMER') return row.wakeAt ? `It sleeps until ${row.wakeAt.toISOString()}.` : 'It sleeps.';
+  if (row.waiting === 'CHILD')
+    return `It waits for another execution${row.waitingName ? ` (${row.waitingName})` : ''}.`;
+  return `It waits to be resumed${row.waitingName ? ` (${row.waitingName})` : ''}.`;
+}
+
+/** The present assignment as an attempt; null while nobody has or had it since the last release. */
+export function presentAttempt(row: ExecutionRow): AttemptRow | null {
+  if (row.scheduledAt === null || row.workerName === null) return null;
+  const outcome: AttemptOutcome = isTerminal(row.state) ? row.state : row.state === 'PAUSED' ? 'PAUSED' : 'RUNNING';
+  return {
+    executionId: row.id,
+    // An attempt starts at the claim: until then it is the next one.
+    number: row.claimedAt === null ? row.attempt + 1 : row.attempt,
+    generation: row.generation,
+    worker: row.workerName,
+    outcome,
+    error: isTerminal(row.state) ? row.error : null,
+    scheduledAt: row.scheduledAt,
+    claimedAt: row.claimedAt,
+    endedAt: row.finishedAt,
+  };
+}

@@ -1,0 +1,166 @@
+import {
+  checkTargetRoles,
+  type Decision,
+  type DispatchRules,
+  type Issue,
+  type JsonValue,
+  listReferences,
+  MusterError,
+  parseWorkflowRef,
+} from '@muster/core';
+import type { Dispatcher, PreviewRequest } from '../../dispatch/dispatch-api.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
+import { decodeUuid } from '../../graphql/ids.ts';
+import type { DecisionReader } from '../decision/stored-decision.ts';
+import type { ExecutionReader } from '../execution/execution-reader.ts';
+import { readRoutingInput } from '../execution/run-service.ts';
+import { compileParts, type RequestsInput, type WorkflowService } from '../workflow/workflow-service.ts';
+import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
+
+export interface PreviewArgs {
+  workflow?: string | null | undefined;
+  routing?: string | null | undefined;
+  affinity?: string | null | undefined;
+  requests?: RequestsInput | null | undefined;
+  runner?: string | null | undefined;
+  targetRoles?: readonly string[] | null | undefined;
+  input?: JsonValue | undefined;
+  routingInput?: JsonValue | undefined;
+  preferredWorker?: string | null | undefined;
+  requiredWorker?: string | null | undefined;
+  decision?: string | null | undefined;
+  weights?: readonly (number | null | undefined)[] | null | undefined;
+}
+
+export interface PreviewServiceDeps {
+  dispatcher: Dispatcher;
+  decisions: DecisionReader;
+  executions: ExecutionReader;
+  workflows: WorkflowService;
+  workflowStore: WorkflowStore;
+  fleet: Fleet;
+}
+
+const MAX_WEIGHT = 1e12;
+const MAX_WEIGHTS = 64;
+
+/** Asks the dispatcher what it would do. Nothing is stored or dispatched. */
+export class PreviewService {
+  readonly #deps: PreviewServiceDeps;
+
+  constructor(deps: PreviewServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Parts that are given beside a workflow or decision take the place of its own. With a decision, what is absent comes from its execution, but
+   * never its routing input. Errors: POLICY_INVALID, ROUTING_INPUT_INVALID, BAD_INPUT, NOT_FOUND, UNKNOWN_WORKER.
+   */
+  async preview(args: PreviewArgs): Promise<{ decision: Decision; warnings: string[] }> {
+    const routingInput = readRoutingInput(args.routingInput);
+    const issues: Issue[] = [...checkTargetRoles(args.targetRoles ?? [], 'targetRoles'), ...checkWeights(args.weights)];
+    const policyIssues: Issue[] = [];
+    const parts = compileParts(args, policyIssues);
+    const all = [...issues, ...policyIssues];
+    const first = all[0];
+    if (first)
+      throw new MusterError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', `${first.path}: ${first.message}`, {
+        issues: all,
+      });
+    if (args.requiredWorker != null && !this.#deps.fleet.get(args.requiredWorker.trim())?.registered) {
+      throw new MusterError('UNKNOWN_WORKER', 'requiredWorker names no worker.', { field: 'requiredWorker' });
+    }
+    const past = args.decision == null ? null : await this.#past(args.decision);
+    const version = await this.#version(args.workflow, past?.version ?? null);
+    const rules: DispatchRules = {
+      workflowRef: version?.workflowRef ?? null,
+      policy: parts.routing ?? version?.routing ?? null,
+      affinity: parts.affinity ?? version?.affinity ?? null,
+      requests: parts.requests ?? version?.requests ?? null,
+      runner: args.runner ?? version?.runner ?? null,
+    };
+    const request: PreviewRequest = {
+      rules,
+      input: args.input === undefined ? past?.input : args.input,
+      routingInput,
+      targetRoles: args.targetRoles?.length ? args.targetRoles : (past?.targetRoles ?? []),
+      requiredWorker: args.requiredWorker?.trim() ?? past?.requiredWorker ?? null,
+      preferredWorker: args.preferredWorker?.trim() ?? past?.preferredWorker ?? null,
+      weights: args.weights?.map((weight) => weight ?? null),
+      decisionId: past?.decisionId,
+    };
+    const decision = await this.#deps.dispatcher.preview(request);
+    return { decision, warnings: past ? [] : this.#warnings(rules, decision) };
+  }
+
+  async #version(ref: string | null | undefined, fallback: VersionRow | null): Promise<VersionRow | null> {
+    if (ref == null) return fallback;
+    const parsed = parseWorkflowRef(ref);
+    if (!parsed)
+      throw new MusterError('NOT_FOUND', 'workflow must be the namespace/name of a registered workflow.', {
+        field: 'workflow',
+      });
+    return this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, null, 'workflow');
+  }
+
+  async #past(id: string) {
+    const decisionId = decodeUuid('de', id);
+    const decision = decisionId === null ? undefined : (await this.#deps.decisions.byIds([decisionId])).get(decisionId);
+    if (!decision) throw new MusterError('NOT_FOUND', 'There is no such decision.', { field: 'decision' });
+    const { executionId, versionId } = decision;
+    const [rows, payloads, version] = await Promise.all([
+      this.#deps.executions.byIds([executionId]),
+      this.#deps.executions.payloads([executionId]),
+      this.#deps.workflowStore.versionById(versionId),
+    ]);
+    const row = rows.get(executionId);
+    return {
+      decisionId: decision.id,
+      version,
+      input: payloads.get(executionId)?.input,
+      targetRoles: row?.targetRoles ?? [],
+      requiredWorker: row?.requiredWorker ?? null,
+      preferredWorker: row?.preferredWorker ?? null,
+    };
+  }
+
+  /** What is legal and yet probably a mistake. */
+  #warnings(rules: DispatchRules, decision: Decision): string[] {
+    const workers = this.#deps.fleet.all().filter((worker) => worker.registered);
+    if (workers.length === 0) return ['No worker is registered.'];
+    const warnings: string[] = [];
+    for (const selector of listReferences(rules.policy, rules.affinity).selectors) {
+      const cut = selector.indexOf(':');
+      const kind = selector.slice(0, cut);
+      const key = selector.slice(cut + 1);
+      const having = workers.filter(({ facts }) =>
+        kind === 'label'
+          ? facts.labels.has(key)
+          : kind === 'metric'
+            ? facts.metrics.has(key)
+            : kind === 'meta'
+              ? facts.metadata.has(key)
+              : true,
+      ).length;
+      const what = kind === 'meta' ? 'metadata' : kind;
+      if (having === 0) warnings.push(`No worker has the ${what} ${JSON.stringify(key)}.`);
+      else if (having < workers.length && kind === 'metric')
+        warnings.push(`${having} of ${workers.length} workers send the metric ${JSON.stringify(key)}.`);
+    }
+    const unmet = decision.rejections.find(({ reason }) => reason === 'AFFINITY_UNMET')?.count ?? 0;
+    if (unmet > 0 && unmet === decision.rejectedCount && decision.eligibleCount === 0)
+      warnings.push(`0 of ${unmet} workers meet the affinity.`);
+    return warnings;
+  }
+}
+
+function checkWeights(weights: PreviewArgs['weights']): Issue[] {
+  if (weights == null) return [];
+  if (weights.length > MAX_WEIGHTS)
+    return [{ path: 'weights', code: 'RANGE', message: `weights takes at most ${MAX_WEIGHTS} numbers` }];
+  return weights.flatMap((weight, index) =>
+    weight == null || (weight > 0 && weight <= MAX_WEIGHT)
+      ? []
+      : [{ path: `weights.${index}`, code: 'RANGE', message: 'a weight is above 0 and at most 1e12' }],
+  );
+}
