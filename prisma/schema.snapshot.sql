@@ -188,9 +188,9 @@ CASE state
     WHEN 'RUNNING'::text THEN (live AND (NOT queued) AND (NOT parked) AND (worker_id IS NOT NULL) AND (finished_state IS NULL) AND (waiting IS NULL))
     WHEN 'CANCELLING'::text THEN (live AND (NOT queued) AND (NOT parked) AND (worker_id IS NOT NULL) AND (finished_state IS NULL) AND (waiting IS NULL))
     WHEN 'PAUSED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state IS NULL) AND (waiting IS NOT NULL))
-    WHEN 'COMPLETED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state = state) AND (waiting IS NULL))
-    WHEN 'FAILED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state = state) AND (waiting IS NULL))
-    WHEN 'CANCELLED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state = state) AND (waiting IS NULL))
+    WHEN 'COMPLETED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state IS NOT NULL) AND (finished_state = state) AND (waiting IS NULL))
+    WHEN 'FAILED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state IS NOT NULL) AND (finished_state = state) AND (waiting IS NULL))
+    WHEN 'CANCELLED'::text THEN ((NOT live) AND (NOT queued) AND (NOT parked) AND (finished_state IS NOT NULL) AND (finished_state = state) AND (waiting IS NULL))
     ELSE false
 END)
   CONSTRAINT execution_waiting_check CHECK ((waiting = ANY (ARRAY['RESUME'::text, 'TIMER'::text, 'CHILD'::text])))

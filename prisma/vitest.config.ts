@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tools/**/*.test.ts'],
     globalSetup: ['./src/testing/global-setup.ts'],
-    // Databases are started and killed.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Databases are started and killed, which takes seconds of a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

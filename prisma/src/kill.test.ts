@@ -43,5 +43,5 @@ describe('the embedded database', () => {
     expect(acknowledged.size).toBeGreaterThan(ROUNDS * 20);
     await database.close();
     await remove();
-  }, 300_000);
+  }, 900_000);
 });

@@ -196,9 +196,9 @@ CREATE TABLE execution (
       WHEN 'RUNNING'    THEN live AND NOT queued AND NOT parked AND worker_id IS NOT NULL AND finished_state IS NULL AND waiting IS NULL
       WHEN 'CANCELLING' THEN live AND NOT queued AND NOT parked AND worker_id IS NOT NULL AND finished_state IS NULL AND waiting IS NULL
       WHEN 'PAUSED'     THEN NOT live AND NOT queued AND NOT parked AND finished_state IS NULL AND waiting IS NOT NULL
-      WHEN 'COMPLETED'  THEN NOT live AND NOT queued AND NOT parked AND finished_state = state AND waiting IS NULL
-      WHEN 'FAILED'     THEN NOT live AND NOT queued AND NOT parked AND finished_state = state AND waiting IS NULL
-      WHEN 'CANCELLED'  THEN NOT live AND NOT queued AND NOT parked AND finished_state = state AND waiting IS NULL
+      WHEN 'COMPLETED'  THEN NOT live AND NOT queued AND NOT parked AND finished_state IS NOT NULL AND finished_state = state AND waiting IS NULL
+      WHEN 'FAILED'     THEN NOT live AND NOT queued AND NOT parked AND finished_state IS NOT NULL AND finished_state = state AND waiting IS NULL
+      WHEN 'CANCELLED'  THEN NOT live AND NOT queued AND NOT parked AND finished_state IS NOT NULL AND finished_state = state AND waiting IS NULL
       ELSE false
     END
   )
