@@ -128,12 +128,12 @@ export class WorkerProtocol {
     return { lost: await this.#lost(worker, input.claims ?? []), heartbeatSeconds: this.heartbeatSeconds, warnings };
   }
 
-  report(name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
+  async report(name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
     return this.#o.reports.report(this.#require(name, instanceId), report);
   }
 
   /** Answers how many executions were released. */
-  leave(name: string, instanceId: string): Promise<number> {
+  async leave(name: string, instanceId: string): Promise<number> {
     return this.#o.registry.leave(this.#require(name, instanceId));
   }
 

@@ -59,10 +59,12 @@ export async function registerWorker(db: Executor, registration: Registration): 
       priority: 'hot',
       text: `
 WITH before AS (
-  SELECT id, instance, removed_at FROM worker WHERE name = $1 FOR UPDATE
+  SELECT id, instance FROM worker WHERE name = $1 FOR UPDATE
 )
 INSERT INTO worker AS w (name, instance, role, hostname, version, labels, resources, packages, runners, workflows, capacity, started_at, disconnected_at)
-VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $10, $11, $12, clock_timestamp())
+-- The join reads the row before it is replaced; a subquery in RETURNING would come too late.
+SELECT $1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9::text[], $10::text[], $11::int, $12::timestamptz, clock_timestamp()
+FROM (VALUES (1)) AS one LEFT JOIN before ON true
 ON CONFLICT (name) DO UPDATE SET
   instance = excluded.instance, role = excluded.role, hostname = excluded.hostname, version = excluded.version,
   labels = excluded.labels, resources = excluded.resources, packages = excluded.packages, runners = excluded.runners,
