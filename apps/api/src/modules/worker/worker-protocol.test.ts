@@ -271,7 +271,14 @@ describe('a name', () => {
     );
     expect(error).toBeInstanceOf(MusterError);
     const { issues } = error as MusterError;
-    expect(issues.map((issue) => issue.path)).toEqual(['name', 'role', 'instanceId', 'labels.0.key', 'capacity', 'workflows.0']);
+    expect(issues.map((issue) => issue.path)).toEqual([
+      'name',
+      'role',
+      'instanceId',
+      'labels.0.key',
+      'capacity',
+      'workflows.0',
+    ]);
     expect(plane.fleet.get('bad name')).toBeUndefined();
   });
 
