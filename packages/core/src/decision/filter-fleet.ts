@@ -21,23 +21,7 @@ export function filterFleet(
 ): number {
   const size = fleet.size;
   const { verdicts, eligible } = fleet.scratch.fit(size);
-  const standing = fleet.derived(STANDING, standingVerdict);
-  const judged = fleet.derived(plan, plan.judge);
-  const bound = request.requiredWorker === null ? null : fleet.indexOf(request.requiredWorker);
-  const roles = request.targetRoles.length === 0 ? null : fleet.roles;
-  const roleFits =
-    roles === null
-      ? null
-      : verdictsOf(roles, request.targetRoles.join('\n'), (role) => request.targetRoles.includes(String(role)));
-  for (let i = 0; i < size; i++) {
-    let verdict = standing[i] ?? 0;
-    if (verdict === 0) {
-      if (bound !== null && i !== bound) verdict = VERDICT.bound;
-      else if (roles !== null && roleFits?.[roles.codes[i] ?? -1] !== 1) verdict = VERDICT.role;
-      else verdict = judged[i] ?? 0;
-    }
-    verdicts[i] = verdict;
-  }
+  firstVerdicts(plan, fleet, request, verdicts);
   for (const check of checks) applyCheck(fleet, check, verdicts);
   const { loads, capacities } = fleet;
   let count = 0;
@@ -47,6 +31,31 @@ export function filterFleet(
     else eligible[count++] = i;
   }
   return request.unclaimedBefore.length === 0 ? count : skipUnclaimed(fleet, request.unclaimedBefore, count);
+}
+
+/** Everything before affinity: liveness, availability, binding, roles, and what the version asks. */
+function firstVerdicts(plan: DispatchPlan, fleet: Fleet, request: DispatchRequest, verdicts: Uint8Array): void {
+  const size = fleet.size;
+  const standing = fleet.derived(STANDING, standingVerdict);
+  const judged = fleet.derived(plan, plan.judge);
+  for (let i = 0; i < size; i++) {
+    const verdict = standing[i] ?? 0;
+    verdicts[i] = verdict === 0 ? (judged[i] ?? 0) : verdict;
+  }
+  // Roles and the binding come before what the version asks, so they take the place of its verdicts, but of no earlier one.
+  if (request.targetRoles.length > 0) {
+    const { codes } = fleet.roles;
+    const fits = verdictsOf(fleet.roles, JSON.stringify(request.targetRoles), (role) =>
+      request.targetRoles.includes(String(role)),
+    );
+    for (let i = 0; i < size; i++) {
+      if (standing[i] === 0 && fits[codes[i] ?? 0] !== 1) verdicts[i] = VERDICT.role;
+    }
+  }
+  if (request.requiredWorker !== null) {
+    const bound = fleet.indexOf(request.requiredWorker);
+    for (let i = 0; i < size; i++) if (standing[i] === 0 && i !== bound) verdicts[i] = VERDICT.bound;
+  }
 }
 
 /** Workers that did not claim this execution are skipped, unless nobody else is eligible (ruling 31). */

@@ -292,6 +292,9 @@ class Scratch {
   eligible = new Int32Array(0);
   gated = new Int32Array(0);
   numbers = new Float64Array(0);
+  /** Keys and positions of the candidates that a decision keeps. */
+  readonly keys = new Float64Array(64);
+  readonly items = new Int32Array(64);
   readonly counts = new Int32Array(VERDICT.unclaimed + 1);
 
   /** Makes room for a fleet of `size`; contents are undefined. */

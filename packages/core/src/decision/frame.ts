@@ -1,4 +1,4 @@
-import { cellFor, type TermContext, WITHHELD } from '../policy/score.ts';
+import { cellMaker, type TermContext, WITHHELD } from '../policy/score.ts';
 import type { WorkerFacts } from '../worker/worker-facts.ts';
 import { blind } from './blind.ts';
 import type {
@@ -253,12 +253,13 @@ function rebuildCandidate(
       ? []
       : context.terms.map((term, index): DecisionCell => {
           if (term === null || term.mode === 'unscored') return WITHHELD;
-          return cellFor(term, frame.terms[index]?.weight ?? 1, {
-            name: facts.name,
-            metricsAgeMs: facts.metricsAgeMs,
-            value: read('key' in term ? term.key : undefined),
-            gateValue: read(term.gate?.selector),
-          });
+          const make = cellMaker(term, frame.terms[index]?.weight ?? 1);
+          return make(
+            facts.name,
+            facts.metricsAgeMs,
+            read('key' in term ? term.key : undefined),
+            read(term.gate?.selector),
+          );
         });
   const scored = cells.length > 0 && !frame.blinded;
   return {

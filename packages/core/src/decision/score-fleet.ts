@@ -20,6 +20,8 @@ import type { Fleet } from './fleet.ts';
 interface Group {
   readonly list: Int32Array;
   readonly count: number;
+  /** The list is 0, 1, 2 …: loops need not look into it. */
+  readonly dense: boolean;
 }
 
 export interface Scoring {
@@ -55,9 +57,9 @@ export function scoreFleet(
       continue;
     }
     const gate = term.condition?.on === 'worker' ? plainGate(term.condition) : null;
-    let group: Group = { list: eligible, count };
+    let group: Group = { list: eligible, count, dense: count === fleet.size };
     if (gate !== null) {
-      group = { list: gated, count: fillGated(gated, group, gateTest(fleet, gate)) };
+      group = { list: gated, count: fillGated(gated, group, gateTest(fleet, gate)), dense: false };
       if (group.count === 0) {
         contexts.push({
           mode: 'off',
@@ -213,10 +215,10 @@ function addExtreme(
 
 const NOTHING = { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY };
 
-function extremes(numbers: Float64Array, { list, count }: Group): { low: number; high: number } {
+function extremes(numbers: Float64Array, { list, count, dense }: Group): { low: number; high: number } {
   let { low, high } = NOTHING;
   for (let e = 0; e < count; e++) {
-    const value = numbers[list[e] ?? 0] ?? Number.NaN;
+    const value = numbers[dense ? e : (list[e] ?? 0)] ?? Number.NaN;
     if (value < low) low = value;
     if (value > high) high = value;
   }
@@ -227,23 +229,40 @@ function extremes(numbers: Float64Array, { list, count }: Group): { low: number;
 function addShares(
   numbers: Float64Array,
   totals: Float64Array,
+  group: Group,
+  low: number,
+  high: number,
+  weight: number,
+  least: boolean,
+): void {
+  const { list, count, dense } = group;
+  const range = high - low;
+  if (!(range > 0 && range < Number.POSITIVE_INFINITY))
+    return addOddShares(numbers, totals, group, low, high, weight, least);
+  for (let e = 0; e < count; e++) {
+    const i = dense ? e : (list[e] ?? 0);
+    const value = numbers[i] ?? Number.NaN;
+    // NaN, a missing value, fails this too.
+    if (!(value >= low)) continue;
+    const share = (value - low) / range;
+    totals[i] = (totals[i] ?? 0) + (least ? 1 - share : share) * weight;
+  }
+}
+
+/** All values equal, or so far apart that their difference is no double. */
+function addOddShares(
+  numbers: Float64Array,
+  totals: Float64Array,
   { list, count }: Group,
   low: number,
   high: number,
   weight: number,
   least: boolean,
 ): void {
-  const range = high - low;
-  const plain = range > 0 && range < Number.POSITIVE_INFINITY;
   for (let e = 0; e < count; e++) {
     const i = list[e] ?? 0;
     const value = numbers[i] ?? Number.NaN;
-    // NaN, a missing value, fails this too.
-    if (!(value >= low)) continue;
-    let share: number;
-    if (!plain) share = normalise(value, low, high, least);
-    else share = least ? 1 - (value - low) / range : (value - low) / range;
-    totals[i] = (totals[i] ?? 0) + share * weight;
+    if (value >= low) totals[i] = (totals[i] ?? 0) + normalise(value, low, high, least) * weight;
   }
 }
 

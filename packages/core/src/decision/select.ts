@@ -3,23 +3,9 @@ import type { Fleet } from './fleet.ts';
 /** Most candidates that one decision keeps of a larger fleet. */
 export const KEPT_MAX = 50;
 
-/** Whether the worker at `a` goes before the one at `b`: higher total, lower load, name (code points). */
-function goesBefore(
-  a: number,
-  b: number,
-  totals: Float64Array | null,
-  loads: Float64Array,
-  ranks: Int32Array,
-): boolean {
-  if (totals !== null) {
-    const difference = (totals[a] ?? 0) - (totals[b] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  const difference = (loads[a] ?? 0) - (loads[b] ?? 0);
-  return difference !== 0 ? difference < 0 : (ranks[a] ?? 0) < (ranks[b] ?? 0);
-}
-
-/** The best `limit` of the positions, best first. Without totals: least loaded. */
+/**
+ * The best `limit` of the positions, best first: higher total, lower load, name (code points). Without totals: least loaded.
+ */
 export function selectBest(
   fleet: Fleet,
   list: ArrayLike<number>,
@@ -27,48 +13,90 @@ export function selectBest(
   totals: Float64Array | null,
   limit: number,
 ): number[] {
-  const { loads, nameRanks } = fleet;
-  const before = (a: number, b: number): boolean => goesBefore(a, b, totals, loads, nameRanks);
-  // A heap with the last of the best on top: nearly all others are below its total and cost one comparison.
-  const heap: number[] = [];
-  let least = Number.NEGATIVE_INFINITY;
-  for (let e = 0; e < count; e++) {
-    const i = list[e] ?? 0;
-    if (totals !== null && (totals[i] ?? 0) < least) continue;
-    if (heap.length < limit) siftUp(heap, i, before);
-    else if (before(i, heap[0] ?? 0)) siftDown(heap, i, before);
-    else continue;
-    if (totals !== null && heap.length === limit) least = totals[heap[0] ?? 0] ?? 0;
-  }
-  return heap.sort((a, b) => (before(a, b) ? -1 : 1));
+  return new Selection(fleet, totals, limit).of(list, count);
 }
 
-function siftUp(heap: number[], item: number, before: (a: number, b: number) => boolean): void {
-  let at = heap.length;
-  heap.push(item);
-  while (at > 0) {
-    const parent = (at - 1) >> 1;
-    const above = heap[parent] ?? 0;
-    if (!before(above, item)) break;
-    heap[at] = above;
-    at = parent;
-  }
-  heap[at] = item;
-}
+/**
+ * A heap with the last of the best on top: nearly all others are below its total and cost one comparison. Keys stand beside
+ * the positions: the total, or the load turned round.
+ */
+class Selection {
+  readonly #limit: number;
+  readonly #totals: Float64Array | null;
+  readonly #loads: Float64Array;
+  readonly #ranks: Int32Array;
+  readonly #keys: Float64Array;
+  readonly #items: Int32Array;
+  #size = 0;
 
-/** Replaces the top. */
-function siftDown(heap: number[], item: number, before: (a: number, b: number) => boolean): void {
-  let at = 0;
-  for (;;) {
-    let child = 2 * at + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && before(heap[child] ?? 0, heap[child + 1] ?? 0)) child++;
-    const below = heap[child] ?? 0;
-    if (!before(item, below)) break;
-    heap[at] = below;
-    at = child;
+  constructor(fleet: Fleet, totals: Float64Array | null, limit: number) {
+    this.#limit = limit;
+    this.#totals = totals;
+    this.#loads = fleet.loads;
+    this.#ranks = fleet.nameRanks;
+    this.#keys = fleet.scratch.keys;
+    this.#items = fleet.scratch.items;
   }
-  heap[at] = item;
+
+  of(list: ArrayLike<number>, count: number): number[] {
+    const totals = this.#totals;
+    const loads = this.#loads;
+    const keys = this.#keys;
+    let least = Number.NEGATIVE_INFINITY;
+    for (let e = 0; e < count; e++) {
+      const i = list[e] ?? 0;
+      const key = totals === null ? -(loads[i] ?? 0) : (totals[i] ?? 0);
+      if (key < least) continue;
+      if (this.#size < this.#limit) this.#push(key, i);
+      else if (this.#before(key, i, 0)) this.#replaceTop(key, i);
+      if (this.#size === this.#limit) least = keys[0] ?? 0;
+    }
+    const best = Array.from({ length: this.#size }, () => 0);
+    for (let at = this.#size - 1; at >= 0; at--) {
+      best[at] = this.#items[0] ?? 0;
+      this.#size = at;
+      this.#replaceTop(keys[at] ?? 0, this.#items[at] ?? 0);
+    }
+    return best;
+  }
+
+  /** Whether an item goes before the one at a place of the heap. */
+  #before(key: number, item: number, place: number): boolean {
+    const other = this.#keys[place] ?? 0;
+    if (key !== other) return key > other;
+    const against = this.#items[place] ?? 0;
+    const difference = (this.#loads[item] ?? 0) - (this.#loads[against] ?? 0);
+    return difference !== 0 ? difference < 0 : (this.#ranks[item] ?? 0) < (this.#ranks[against] ?? 0);
+  }
+
+  #put(place: number, key: number, item: number): void {
+    this.#keys[place] = key;
+    this.#items[place] = item;
+  }
+
+  #push(key: number, item: number): void {
+    let at = this.#size++;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (this.#before(key, item, parent)) break;
+      this.#put(at, this.#keys[parent] ?? 0, this.#items[parent] ?? 0);
+      at = parent;
+    }
+    this.#put(at, key, item);
+  }
+
+  #replaceTop(key: number, item: number): void {
+    let at = 0;
+    for (let child = 1; child < this.#size; child = 2 * at + 1) {
+      const next = child + 1;
+      // The worse of the two children goes up.
+      if (next < this.#size && this.#before(this.#keys[child] ?? 0, this.#items[child] ?? 0, next)) child = next;
+      if (!this.#before(key, item, child)) break;
+      this.#put(at, this.#keys[child] ?? 0, this.#items[child] ?? 0);
+      at = child;
+    }
+    this.#put(at, key, item);
+  }
 }
 
 /** How many workers have each verdict; `eligible` have none. */

@@ -1,6 +1,6 @@
 import type { AffinityCheck } from '../constraints/affinity.ts';
 import { describeRejection, type FilterContext, FILTERS, rejectingFilters } from '../constraints/filters.ts';
-import { cellFor, type TermContext } from '../policy/score.ts';
+import { cellMaker, type TermContext } from '../policy/score.ts';
 import type { WorkerValue } from '../policy/values.ts';
 import type { WorkerFacts } from '../worker/worker-facts.ts';
 import type {
@@ -90,7 +90,7 @@ export class TracedDecision {
 }
 
 function spellOut(parts: DecisionParts): Decision {
-  const makeCells = cellMaker(parts);
+  const makeCells = cellsOf(parts);
   return {
     outcome: parts.outcome,
     winner: parts.winner,
@@ -154,19 +154,20 @@ export function rejectionsOf(parts: DecisionParts, kept: KeptCandidate, all: boo
   return reasons.map((reason) => describeRejection(reason, context, facts, load, read));
 }
 
-function cellMaker({ scores, kept }: DecisionParts): (position: number) => readonly DecisionCell[] {
+function cellsOf({ scores, kept }: DecisionParts): (position: number) => readonly DecisionCell[] {
   if (scores === null) return () => NO_CELLS;
   const { contexts, weights, values, gateValues } = scores;
+  const makers = contexts.map((context, t) => cellMaker(context, weights[t] ?? 1));
   return (position) => {
     const facts = kept[position]?.facts;
-    return contexts.map((context, t) =>
-      cellFor(context, weights[t] ?? 1, {
-        name: facts?.name ?? '',
-        metricsAgeMs: facts?.metricsAgeMs ?? null,
-        value: values[t]?.[position],
-        gateValue: gateValues[t]?.[position],
-      }),
-    );
+    const name = facts?.name ?? '';
+    const age = facts?.metricsAgeMs ?? null;
+    const cells: DecisionCell[] = [];
+    for (let t = 0; t < makers.length; t++) {
+      const cell = makers[t]?.(name, age, values[t]?.[position], gateValues[t]?.[position]);
+      if (cell !== undefined) cells.push(cell);
+    }
+    return cells;
   };
 }
 

@@ -248,64 +248,57 @@ export function normalise(value: number, low: number, high: number, least: boole
   return least ? 1 - share : share;
 }
 
-/** What one candidate has, as far as one term asks. */
-export interface CellFacts {
-  readonly name: string;
-  /** Age of its metrics in ms. */
-  readonly metricsAgeMs: number | null;
-  /** What the term's key reads; undefined where the term has none. */
-  readonly value: WorkerValue;
-  /** What the selector of the term's gate reads; undefined without a gate. */
-  readonly gateValue: WorkerValue;
-}
+/**
+ * Makes the cells of one term, candidate by candidate; the only place that says what a term is worth. `value` is what the
+ * term's key reads, `gateValue` what the selector of its gate reads; undefined where the candidate has none.
+ */
+export type CellMaker = (
+  name: string,
+  metricsAgeMs: number | null,
+  value: WorkerValue,
+  gateValue: WorkerValue,
+) => DecisionCell;
 
-/** The cell of one eligible candidate; the only place that says what a term is worth. */
-export function cellFor(
-  context: TermContext,
-  weight: number,
-  { name, metricsAgeMs, value, gateValue }: CellFacts,
-): DecisionCell {
+export function cellMaker(context: TermContext, weight: number): CellMaker {
+  const make = openCellMaker(context, weight);
   const { gate } = context;
-  if (gate !== null && !scoreCompare(gateValue, gate.op, gate.value)) {
-    return {
-      state: 'GATED',
-      value: gateValue ?? null,
-      valueAgeMs: ageOf(gate.selector, gateValue, metricsAgeMs),
-      normalised: null,
-      weighted: 0,
-    };
-  }
-  let share: number;
-  switch (context.mode) {
-    case 'off':
-      return INACTIVE;
-    case 'sticky':
-      if (name !== context.hint) return STICKY_MISS;
-      return { state: 'SCORED', value: true, valueAgeMs: null, normalised: 1, weighted: weight };
-    case 'prefer':
-      if (value === undefined) return MISSING;
-      share = scoreCompare(value, context.op, context.reference) ? 1 : 0;
-      break;
-    case 'least':
-    case 'most': {
-      if (value === undefined) return MISSING;
-      const number = readNumber(value);
-      if (number === null) return { state: 'MISSING', value, valueAgeMs: null, normalised: null, weighted: 0 };
-      share = normalise(number, context.low, context.high, context.mode === 'least');
-      break;
-    }
-  }
-  return {
-    state: 'SCORED',
-    value,
-    valueAgeMs: ageOf(context.key, value, metricsAgeMs),
-    normalised: share,
-    weighted: share * weight,
+  if (gate === null) return make;
+  const aged = isMetric(gate.selector);
+  return (name, metricsAgeMs, value, gateValue) => {
+    if (scoreCompare(gateValue, gate.op, gate.value)) return make(name, metricsAgeMs, value, gateValue);
+    const valueAgeMs = aged && gateValue !== undefined ? metricsAgeMs : null;
+    return { state: 'GATED', value: gateValue ?? null, valueAgeMs, normalised: null, weighted: 0 };
   };
 }
 
-function ageOf(selector: string, value: WorkerValue, metricsAgeMs: number | null): number | null {
-  return value !== undefined && selector.startsWith('metric:') ? metricsAgeMs : null;
+function openCellMaker(context: TermContext, weight: number): CellMaker {
+  if (context.mode === 'off') return () => INACTIVE;
+  if (context.mode === 'sticky') {
+    const hit: DecisionCell = { state: 'SCORED', value: true, valueAgeMs: null, normalised: 1, weighted: weight };
+    return (name) => (name === context.hint ? hit : STICKY_MISS);
+  }
+  const aged = isMetric(context.key);
+  const least = context.mode === 'least';
+  // Candidates that read the same value share a cell: among the best there are few different ones.
+  let last = MISSING;
+  return (_, metricsAgeMs, value) => {
+    if (value === undefined) return MISSING;
+    const valueAgeMs = aged ? metricsAgeMs : null;
+    if (last.value === value && last.valueAgeMs === valueAgeMs) return last;
+    let share: number;
+    if (context.mode === 'prefer') share = scoreCompare(value, context.op, context.reference) ? 1 : 0;
+    else {
+      const number = readNumber(value);
+      if (number === null) return { state: 'MISSING', value, valueAgeMs, normalised: null, weighted: 0 };
+      share = normalise(number, context.low, context.high, least);
+    }
+    last = { state: 'SCORED', value, valueAgeMs, normalised: share, weighted: share * weight };
+    return last;
+  };
+}
+
+function isMetric(selector: string): boolean {
+  return selector.startsWith('metric:');
 }
 
 const INACTIVE: DecisionCell = { state: 'INACTIVE', value: null, valueAgeMs: null, normalised: null, weighted: 0 };
