@@ -11,19 +11,8 @@ function forbid(name, comment, from, to) {
 }
 
 module.exports = {
-  forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'resolvable',
-      comment: 'Whatever is imported is there; generated code is made before this check.',
-      severity: 'error',
-      from: {},
-      to: {
-        couldNotResolve: true,
-        dependencyTypesNot: ['type-only', 'type-import'],
-        pathNot: ['^virtual:', '^vite/client$'],
-      },
-    },
+  // Hold for every import, those of types too.
+  always: [
     forbid(
       'core-is-pure',
       'The rules know no platform: nothing of Node, no other member.',
@@ -61,12 +50,6 @@ module.exports = {
       { path: '^(apps|prisma|e2e|bench|examples)/' },
     ),
     forbid(
-      'cli-serve-loads-lazily',
-      'Every other command starts without the server.',
-      { path: '^packages/cli/' },
-      { path: '^(apps|prisma)/', dynamic: false, dependencyTypesNot: ['type-only', 'type-import'] },
-    ),
-    forbid(
       'db-knows-only-core',
       'Schema and connections know no service.',
       { path: '^prisma/' },
@@ -79,42 +62,10 @@ module.exports = {
       { path: '^(apps/admin|e2e|bench|examples)/|^packages/(cli)/' },
     ),
     forbid(
-      'api-own-worker-only',
-      'One file starts the embedded worker; nothing else in the API sees the SDK.',
-      { path: '^apps/api/', pathNot: [test, '^apps/api/.*embedded-worker'] },
-      { path: '^packages/(worker|client)/' },
-    ),
-    forbid(
-      'db-by-stores-only',
-      'SQL lives in stores and in the hot statements; the composition root opens the database.',
-      {
-        path: '^apps/api/src/',
-        pathNot: [
-          test,
-          '-store[.]ts$',
-          '/(statements|sql)/',
-          '-statements?[.]ts$',
-          '^apps/api/src/(app|main)[.]ts$',
-          '^apps/api/src/dispatch/',
-          '^apps/api/src/bus/postgres',
-        ],
-      },
-      {
-        path: '^prisma/|(^|/)node_modules/(pg|@prisma/[^/]+)/|^(pg|@prisma)(/|$)',
-        dependencyTypesNot: ['type-only', 'type-import'],
-      },
-    ),
-    forbid(
-      'graphql-through-services',
-      'A resolver parses, calls one service and maps errors.',
-      { path: '[.]graphql[.]ts$' },
-      { path: '^prisma/|-store[.]ts$', dependencyTypesNot: ['type-only', 'type-import'] },
-    ),
-    forbid(
       'services-know-no-graphql',
       'The wire shape is known by *.graphql.ts alone.',
       { path: '^apps/api/src/.*-(service|store)[.]ts$' },
-      { path: '[.]graphql[.]ts$|^apps/api/src/(graphql|http)/' },
+      { path: '[.]graphql[.]ts$|^apps/api/src/(graphql/(?!ids|connection|page-rows)|http/)' },
     ),
     forbid(
       'stores-know-no-service',
@@ -160,6 +111,57 @@ module.exports = {
       from: { pathNot: test },
       to: { path: '[.]test[.]tsx?$' },
     },
+  ],
+  // Hold for what is loaded: a type has no weight.
+  atRunTime: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'resolvable',
+      comment: 'Whatever is imported is there; generated code is made before this check.',
+      severity: 'error',
+      from: {},
+      to: {
+        couldNotResolve: true,
+        pathNot: ['^virtual:', '^vite/client$'],
+      },
+    },
+    forbid(
+      'cli-serve-loads-lazily',
+      'Every other command starts without the server.',
+      { path: '^packages/cli/' },
+      { path: '^(apps|prisma)/', dynamic: false },
+    ),
+    forbid(
+      'api-own-worker-only',
+      'One file starts the embedded worker; nothing else in the API sees the SDK.',
+      { path: '^apps/api/', pathNot: [test, '^apps/api/.*embedded-worker'] },
+      { path: '^packages/(worker|client)/' },
+    ),
+    forbid(
+      'db-by-stores-only',
+      'SQL lives in stores and in the hot statements; the composition root opens the database.',
+      {
+        path: '^apps/api/src/',
+        pathNot: [
+          test,
+          '-store[.]ts$',
+          '/(statements|sql)/',
+          '-statements?[.]ts$',
+          '^apps/api/src/(app|main)[.]ts$',
+          '^apps/api/src/dispatch/',
+          '^apps/api/src/bus/postgres',
+        ],
+      },
+      {
+        path: '^prisma/|(^|/)node_modules/(pg|@prisma/[^/]+)/|^(pg|@prisma)(/|$)',
+      },
+    ),
+    forbid(
+      'graphql-through-services',
+      'A resolver parses, calls one service and maps errors.',
+      { path: '[.]graphql[.]ts$' },
+      { path: '^prisma/|-store[.]ts$' },
+    ),
   ],
   options: {
     parser: 'swc',

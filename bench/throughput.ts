@@ -1,7 +1,7 @@
 // Submit, drain and one-by-one, beside pg-boss and graphile-worker on the same PostgreSQL in the same run.
 // `npx tsx bench/throughput.ts [jobs]`; needs the built server (`npm run setup`) and PostgreSQL's programs.
 import process from 'node:process';
-import { startPostgres } from '@muster/db/testing';
+import { createTestDatabase } from '@muster/db/testing';
 import type { Contestant } from './contestant.ts';
 import { graphileWorker } from './graphile-worker.ts';
 import { muster } from './muster.ts';
@@ -49,26 +49,24 @@ function row(cells: readonly (string | number)[]): string {
   return `| ${cells.map((cell) => (typeof cell === 'number' ? Math.round(cell).toLocaleString('en') : cell)).join(' | ')} |`;
 }
 
-const postgres = await startPostgres();
-try {
-  const results: Result[] = [];
-  for (const make of [
-    pgBoss,
-    (url: string) => graphileWorker(url, false),
-    (url: string) => graphileWorker(url, true),
-    muster,
-  ]) {
-    const contestant = await make(await postgres.createDatabase());
-    try {
-      results.push(await measure(contestant));
-    } finally {
-      await contestant.close();
-    }
+const results: Result[] = [];
+for (const make of [
+  pgBoss,
+  (url: string) => graphileWorker(url, false),
+  (url: string) => graphileWorker(url, true),
+  muster,
+]) {
+  const database = await createTestDatabase('postgres');
+  if (typeof database.target !== 'string') throw new Error('this bench needs PostgreSQL');
+  const contestant = await make(database.target);
+  try {
+    results.push(await measure(contestant));
+  } finally {
+    await contestant.close();
+    await database.remove();
   }
-  console.log(`${jobs.toLocaleString('en')} jobs, ${callers} callers one by one; jobs per second`);
-  console.log(row(['', 'bulk submit', 'drain', 'one by one', 'how']));
-  console.log('|---|---|---|---|---|');
-  for (const { name, how, submit, drain, oneByOne } of results) console.log(row([name, submit, drain, oneByOne, how]));
-} finally {
-  await postgres.stop();
 }
+console.log(`${jobs.toLocaleString('en')} jobs, ${callers} callers one by one; jobs per second`);
+console.log(row(['', 'bulk submit', 'drain', 'one by one', 'how']));
+console.log('|---|---|---|---|---|');
+for (const { name, how, submit, drain, oneByOne } of results) console.log(row([name, submit, drain, oneByOne, how]));

@@ -103,6 +103,23 @@ test.for(Object.entries(planted))('%s is found', async ([rule, files]) => {
   expect(violations.map((violation) => violation.rule)).toContain(rule);
 });
 
+test('a module with JSX is read like any other', async () => {
+  const { violations } = await cruiseFiles({
+    'apps/admin/src/pages/one/a.tsx':
+      'import { B } from \'../two/b.tsx\';\nexport const A = () => <div title="a"><B /></div>;',
+    'apps/admin/src/pages/two/b.tsx': 'export const B = () => <b>b</b>;',
+  });
+  expect(violations.map((violation) => violation.rule)).toContain('no-page-to-page');
+});
+
+test('types may go round in a circle, modules may not', async () => {
+  const { violations } = await cruiseFiles({
+    'bench/a.ts': "import { type B } from './b.ts';\nexport type A = B | 1;",
+    'bench/b.ts': "import type { A } from './a.ts';\nexport type B = A | 2;",
+  });
+  expect(violations).toEqual([]);
+});
+
 test('what is allowed is not found', async () => {
   const { violations } = await cruiseFiles({
     'apps/api/src/modules/x/x.graphql.ts': "import './x-service.ts';",
