@@ -147,7 +147,7 @@ module.exports = {
           '-store[.]ts$',
           '/(statements|sql)/',
           '-statements?[.]ts$',
-          '^apps/api/src/(app|main)[.]ts$',
+          '^apps/api/src/(app|main|control-plane)[.]ts$',
           '^apps/api/src/dispatch/',
           '^apps/api/src/bus/postgres',
         ],
