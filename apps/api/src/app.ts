@@ -1,14 +1,24 @@
-import { randomBytes } from 'node:crypto';
+import type { Workflow } from '@muster/worker';
 import { type Clock, systemClock } from './clock.ts';
+import { composeServices } from './compose.ts';
 import type { Config } from './config.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { startEmbeddedWorker } from './embedded-worker.ts';
+import type { Context } from './graphql/context.ts';
 import { createLoaders } from './graphql/loaders.ts';
 import { createPipeline } from './graphql/pipeline.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { loadAdminToken } from './http/admin-token.ts';
 import { createCredentials } from './http/credentials.ts';
-import { startHttpServer } from './http/http-server.ts';
+import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createLog, type Log } from './log.ts';
+import { createPrometheus } from './modules/metrics/prometheus.ts';
+import type { Viewer } from './modules/viewer/viewer.ts';
 import type { Services } from './services.ts';
+import { databaseFailure } from './start-error.ts';
+
+export { type Config, ConfigError, readConfig } from './config.ts';
+export { StartError } from './start-error.ts';
 
 export interface App {
   readonly url: string;
@@ -24,38 +34,125 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
+  /** What the worker inside this process runs. */
+  readonly workflows?: readonly Workflow[];
+  /** How often sockets are asked whether they live; ms. */
+  readonly pingMs?: number;
+  /** Called with every control plane that comes up; for tests that look behind the API. */
+  readonly onControlPlane?: (plane: ControlPlane) => void;
 }
 
-/** Brings everything up, in the order in which it stands on each other, and down again in reverse. */
+/** What requests in flight get to end at a stop. */
+const HTTP_GRACE_MS = 3_000;
+/** After this long a stop no longer waits. */
+const STOP_MS = 9_500;
+
+/**
+ * Brings everything up, in the order in which it stands on each other, and down again in reverse.
+ *
+ * @throws StartError, in one sentence, where the port or the data directory is in use or the database cannot be reached.
+ */
 export async function createApp(config: Config, options: AppOptions = {}): Promise<App> {
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock;
+  const random = options.random ?? Math.random;
   const adminToken = await loadAdminToken(config.adminToken, config.dataDir);
-  const services: Services = { config, clock };
-  const credentials = createCredentials(adminToken, randomBytes(32), clock);
-  const pipeline = createPipeline(buildSchema());
-  const http = await startHttpServer({
-    config,
-    log,
-    credentials,
-    pipeline,
-    createContext: (viewer, requestId, unsentBytes) => ({
-      viewer,
-      requestId,
-      log,
-      services,
-      loaders: createLoaders(services),
-      unsentBytes,
-      nodes: 0,
-    }),
-    readiness: () => Promise.resolve(null),
-    metrics: () => Promise.resolve(''),
-  });
-  log.info({ url: http.url }, 'listening');
-  return {
-    url: http.url,
-    adminToken,
-    loginLink: () => `${http.url}/#login=${credentials.makeLoginCode()}`,
-    close: () => http.close(5_000),
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => log.error({ err: error }, 'a part could not be closed properly'));
+    }
   };
+  try {
+    const plane = await startControlPlane({ config, log, clock, random }).catch((error: unknown) => {
+      throw databaseFailure(error);
+    });
+    closers.push(() => plane.close());
+    options.onControlPlane?.(plane);
+    const { services, start, close } = composeServices(plane, { config, log, clock, random });
+    closers.push(close);
+    await start();
+    const credentials = createCredentials(adminToken, plane.cookieKey, clock);
+    const http = await startHttpServer({
+      config,
+      log,
+      credentials,
+      pipeline: createPipeline(buildSchema()),
+      createContext: (viewer, requestId, unsentBytes) => createContext(services, viewer, requestId, unsentBytes),
+      readiness: () => checkDatabase(plane),
+      metrics: createPrometheus(services.metrics, () => plane.dispatcher.leading),
+      ...(options.pingMs === undefined ? {} : { pingMs: options.pingMs }),
+    });
+    closers.push(() => stopHttp(http, plane));
+    if (config.embeddedWorker) {
+      const loopback = `http://${config.host.includes(':') && config.host !== '::' ? `[${config.host}]` : anyAddress(config.host) ? '127.0.0.1' : config.host}:${http.port}`;
+      const worker = startEmbeddedWorker({
+        config,
+        url: loopback,
+        token: adminToken,
+        workflows: options.workflows ?? [],
+        log,
+      });
+      closers.push(() => worker.close());
+    }
+    log.info(
+      { url: http.url, database: plane.database.kind, worker: config.embeddedWorker ? config.workerName : null },
+      'listening',
+    );
+    return {
+      url: http.url,
+      adminToken,
+      loginLink: () => `${http.url}/#login=${credentials.makeLoginCode()}`,
+      close: () => inTime(closeAll(), STOP_MS, log),
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function createContext(services: Services, viewer: Viewer, requestId: string, unsentBytes: () => number): Context {
+  return {
+    viewer,
+    requestId,
+    log: services.log,
+    services,
+    loaders: createLoaders(services),
+    unsentBytes,
+    nodes: 0,
+    renew() {
+      this.loaders = createLoaders(services);
+      this.nodes = 0;
+    },
+  };
+}
+
+async function stopHttp(http: HttpServer, plane: ControlPlane): Promise<void> {
+  await plane.drain();
+  await http.close(HTTP_GRACE_MS);
+}
+
+async function checkDatabase(plane: ControlPlane): Promise<string | null> {
+  try {
+    await plane.database.query('SELECT 1');
+    return null;
+  } catch {
+    return 'the database does not answer';
+  }
+}
+
+function anyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+async function inTime(work: Promise<void>, ms: number, log: Log): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      log.warn('the stop took too long and was cut short');
+      resolve();
+    }, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

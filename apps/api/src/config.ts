@@ -28,8 +28,6 @@ export interface Config {
   readonly retention: { readonly executions: number | null; readonly days: number | null };
   /** Named statements; off for poolers without protocol-level prepare. */
   readonly prepare: boolean;
-  /** Files whose workflows the embedded worker runs. */
-  readonly workflows: readonly string[];
   readonly embeddedWorker: boolean;
   /** false: a replica that never dispatches. */
   readonly mayLead: boolean;
@@ -144,7 +142,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
       days: bound(e.MUSTER_RETENTION_DAYS, embedded ? 7 : null),
     },
     prepare: e.MUSTER_PREPARE === '1',
-    workflows: [],
     embeddedWorker: true,
     mayLead: true,
     publicUrl: e.MUSTER_PUBLIC_URL ? new URL(e.MUSTER_PUBLIC_URL).origin : null,

@@ -1,6 +1,6 @@
 import { type App, createApp } from './app.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { StartError } from './http/http-server.ts';
+import { StartError } from './start-error.ts';
 import { createLog } from './log.ts';
 
 /** Starts the server from the environment alone; the `muster serve` command does the same with flags. */

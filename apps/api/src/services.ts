@@ -24,6 +24,8 @@ import type { WorkflowStore } from './modules/workflow/workflow-store.ts';
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
+  /** ms by the database's clock. */
+  readonly now: () => number;
   readonly log: Log;
   readonly bus: Bus;
   readonly fleet: Fleet;

@@ -9,9 +9,11 @@ export interface Context {
   readonly requestId: string;
   readonly log: Log;
   readonly services: Services;
-  readonly loaders: Loaders;
+  loaders: Loaders;
   /** Bytes that the connection of this operation has not sent yet. */
   readonly unsentBytes: () => number;
   /** Nodes asked for so far by the connections of this answer. */
   nodes: number;
+  /** Before every event of a subscription: nothing read for the last one is good for the next. */
+  renew(): void;
 }

@@ -134,7 +134,7 @@ function exposeResult(result: ExecutionResult, scope: ErrorScope): ExecutionResu
  */
 function exposeAll(
   source: AsyncGenerator<ExecutionResult, void, void>,
-  scope: ErrorScope,
+  context: Context,
 ): AsyncGenerator<ExecutionResult, void, void> {
   let ended = false;
   const end = { done: true, value: undefined } as const;
@@ -142,17 +142,18 @@ function exposeAll(
     async next() {
       if (ended) return end;
       try {
+        context.renew();
         const item = await source.next();
         if (item.done) {
           ended = true;
           return end;
         }
-        return { done: false, value: exposeResult(item.value, scope) };
+        return { done: false, value: exposeResult(item.value, context) };
       } catch (error) {
         ended = true;
         const wrapped =
           error instanceof GraphQLError ? error : new GraphQLError('stream', { originalError: asError(error) });
-        return { done: false, value: { errors: [exposeError(wrapped, scope)] } };
+        return { done: false, value: { errors: [exposeError(wrapped, context)] } };
       }
     },
     async return() {

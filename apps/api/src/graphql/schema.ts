@@ -13,6 +13,7 @@ import '../modules/execution/run.graphql.ts';
 import '../modules/decision/decision.graphql.ts';
 import '../modules/policy/policy.graphql.ts';
 import '../modules/metrics/metrics.graphql.ts';
+import '../live/live.graphql.ts';
 import { builder } from './builder.ts';
 
 /** The whole schema; every module above adds its types to the builder when it is loaded. */

@@ -49,7 +49,7 @@ export interface WebSocketEndpoint {
 
 /**
  * graphql-transport-ws on /graphql. The caller is known by the upgrade's Authorization or cookie (own Host and Origin only), or by
- * `connectionParams.token`. No message of a caller, and no error text of a library, ever gets into a close reason or the log.
+ * `connectionParams.token` or `connectionParams.authorization`. No message of a caller, and no error text of a library, ever gets into a close reason or the log.
  */
 export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEndpoint {
   const { transport, credentials, log } = options;
@@ -59,9 +59,9 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
     handleProtocols: (protocols) => (protocols.has('graphql-transport-ws') ? 'graphql-transport-ws' : false),
   });
 
-  const server = makeServer<{ token?: unknown }, Peer>({
+  const server = makeServer<{ token?: unknown; authorization?: unknown }, Peer>({
     onConnect: (ctx) => {
-      const { token } = ctx.connectionParams ?? {};
+      const { token = bearerOf(ctx.connectionParams?.authorization) } = ctx.connectionParams ?? {};
       ctx.extra.admitted =
         typeof token === 'string' ? credentials.viewerOfToken(token) : token === undefined ? ctx.extra.viewer : null;
       if (!ctx.extra.admitted) {
@@ -71,7 +71,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
       }
       return true;
     },
-    onSubscribe: (_ctx, _id, payload) => {
+    onSubscribe: (ctx, _id, payload) => {
       const requestId = randomUUID();
       try {
         const operation = transport.pipeline.prepare(payload);
@@ -81,7 +81,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
           operationName: operation.operationName,
           operation,
           requestId,
-          contextValue: null,
+          contextValue: ctx.extra,
           rootValue: null,
         };
         return args;
@@ -92,7 +92,6 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
     },
     execute: (args) => runFor(args as RunnableArgs),
     subscribe: (args) => runFor(args as RunnableArgs),
-    context: (ctx) => ctx.extra,
   });
 
   async function runFor(args: RunnableArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
@@ -157,4 +156,9 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
       }, 2_000).unref();
     },
   };
+}
+
+/** The token in `Bearer …`; what is anything else stays what it is, and is refused. */
+function bearerOf(authorization: unknown): unknown {
+  return typeof authorization === 'string' ? authorization.replace(/^Bearer +/i, '') : authorization;
 }

@@ -6,6 +6,7 @@ import type { Context } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
 import type { Log } from '../log.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
+import { StartError } from '../start-error.ts';
 import { createAuthenticator, unauthenticated } from './authenticate.ts';
 import type { Credentials } from './credentials.ts';
 import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
@@ -151,12 +152,4 @@ function listen(server: Server, config: Config): Promise<void> {
     });
     server.listen(config.port, config.host, () => resolve());
   });
-}
-
-/** The server cannot start, and the message is for whoever started it. */
-export class StartError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'StartError';
-  }
 }

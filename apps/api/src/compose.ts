@@ -1,0 +1,111 @@
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { ControlPlane } from './control-plane.ts';
+import type { Log } from './log.ts';
+import { DeploymentDirectory } from './modules/deployment/deployment-directory.ts';
+import { DeploymentService } from './modules/deployment/deployment-service.ts';
+import { DeploymentStore } from './modules/deployment/deployment-store.ts';
+import { DeploymentUsageStore } from './modules/deployment/deployment-usage-store.ts';
+import { ExecutionReader } from './modules/execution/execution-reader.ts';
+import { RunService } from './modules/execution/run-service.ts';
+import { MetricsService } from './modules/metrics/metrics-service.ts';
+import { PreviewService } from './modules/policy/preview-service.ts';
+import { WorkflowService } from './modules/workflow/workflow-service.ts';
+import type { Services } from './services.ts';
+
+export interface ComposeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** The services of the API over a started control plane. `start` reads what they keep in memory; `close` ends it. */
+export function composeServices(
+  plane: ControlPlane,
+  { config, log, clock, random }: ComposeOptions,
+): { services: Services; start(): Promise<void>; close(): Promise<void> } {
+  const {
+    database,
+    executor,
+    bus,
+    fleet,
+    workforce,
+    workflowStore,
+    executions,
+    decisions,
+    dispatcher,
+    idempotencyKey,
+  } = plane;
+  const newId = (): string => plane.ids.next();
+  const now = (): number => database.now();
+  const workflows = new WorkflowService({ store: workflowStore, bus });
+  const deploymentStore = new DeploymentStore(database.prisma, newId, now);
+  const deployments = new DeploymentDirectory(deploymentStore, bus, log);
+  const deploymentService = new DeploymentService({
+    store: deploymentStore,
+    directory: deployments,
+    workflows: workflowStore,
+    fleet,
+    bus,
+    random,
+    idempotencyKey,
+  });
+  const executionReader = new ExecutionReader(executor);
+  const metrics = new MetricsService({
+    executor,
+    fleet,
+    deployments,
+    executions: executionReader,
+    dispatcher,
+    now,
+    log,
+  });
+  const stops: (() => void)[] = [];
+  const services: Services = {
+    config,
+    clock,
+    now,
+    log,
+    bus,
+    fleet,
+    registry: workforce.registry,
+    workers: workforce.workers,
+    workerProtocol: workforce.protocol,
+    dispatcher,
+    executions,
+    executionReader,
+    decisions,
+    workflows,
+    workflowStore,
+    deployments,
+    deploymentService,
+    deploymentStore,
+    deploymentUsage: new DeploymentUsageStore(executor),
+    runs: new RunService({ workflows, deployments: deploymentService, executions, fleet, config, idempotencyKey, log }),
+    previews: new PreviewService({
+      dispatcher,
+      decisions,
+      executions: executionReader,
+      workflows,
+      workflowStore,
+      fleet,
+    }),
+    metrics,
+  };
+  return {
+    services,
+    async start() {
+      const forget = (): void => workflowStore.forgetLatest();
+      stops.push(bus.subscribe('workflow', forget), bus.subscribe('resync', forget));
+      await deployments.start();
+      metrics.start();
+    },
+    async close() {
+      for (const stop of stops.splice(0)) stop();
+      deployments.close();
+      await metrics.close();
+    },
+  };
+}
