@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { DispatchFigures } from './dispatch/figures.ts';
+import { Housekeeping } from './dispatch/housekeeping.ts';
 import { type UuidSource, uuidSource } from './dispatch/ids.ts';
 import { Releaser } from './dispatch/release.ts';
 import { createExecutor, type Executor } from './dispatch/statements/executor.ts';
@@ -153,6 +154,18 @@ async function assemble(
   closers.push(() => workforce.close());
   await dispatcher.start();
   closers.push(() => dispatcher.close());
+  const housekeeping = new Housekeeping({
+    executor,
+    bus,
+    kind: database.kind,
+    retention: config.retention,
+    session: () => dispatcher.session(),
+    clock,
+    now,
+    log,
+  });
+  housekeeping.start();
+  closers.push(() => housekeeping.close());
   const executions = new ExecutionService({
     executor,
     bus,
