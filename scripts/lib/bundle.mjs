@@ -29,7 +29,6 @@ try {
     input: entries,
     platform: 'node',
     external: isExternal,
-    resolve: { conditionNames: ['node', 'import', 'module', 'default'] },
     onLog(level, log, handler) {
       if (log.code === 'EVAL') return;
       handler(level, log);
