@@ -118,6 +118,11 @@ export class Dispatcher implements DispatcherApi {
     return this.#leadership.current() !== null;
   }
 
+  /** To write with, as long as this process leads. */
+  session(): LeaderSession | null {
+    return this.#leadership.current();
+  }
+
   /** Takes part in the election (unless it may not lead) and dispatches while it leads. */
   async start(): Promise<void> {
     const { bus, fleet, settings } = this.#deps;

@@ -2,7 +2,9 @@
 export type StatementPriority = 'hot' | 'read' | 'background';
 
 export interface Statement {
-  /** Name of the prepared statement on PostgreSQL; unique in the whole server. */
+  /**
+   * Name of the prepared statement on PostgreSQL; unique in the whole server. Empty: planned anew for its values each time, as lists must be.
+   */
   readonly name: string;
   readonly text: string;
   readonly priority: StatementPriority;
@@ -25,13 +27,16 @@ export interface StatementTarget {
   query<R extends object>(
     text: string,
     values: readonly unknown[],
-    options: { name: string; priority: 'hot' | 'request' | 'background' },
+    options: { name?: string; priority: 'hot' | 'request' | 'background' },
   ): Promise<{ rows: R[]; rowCount: number }>;
 }
 
 export function createExecutor(target: StatementTarget): Executor {
   return {
     run: <R extends object>({ name, text, priority }: Statement, values: readonly unknown[]) =>
-      target.query<R>(text, values, { name, priority: priority === 'read' ? 'request' : priority }),
+      target.query<R>(text, values, {
+        ...(name === '' ? {} : { name }),
+        priority: priority === 'read' ? 'request' : priority,
+      }),
   };
 }

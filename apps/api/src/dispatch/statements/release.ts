@@ -44,7 +44,8 @@ export interface ReleasedRow {
 
 /**
  * The old values are read under the row lock, because an UPDATE can return only the new ones. An attempt is used up by a claim, not by an
- * assignment (ruling 31). The worker that did not claim is skipped in the next decision.
+ * assignment (ruling 31). The worker that did not claim is skipped in the next decision. `IS NOT DISTINCT FROM` keeps the planner off the index
+ * by worker: the primary key has less dead weight.
  */
 function text(fenced: boolean): string {
   const first = fenced ? 3 : 1;
@@ -62,7 +63,7 @@ function text(fenced: boolean): string {
     JOIN workflow_version v ON v.id = x.version_id
     LEFT JOIN worker w ON w.id = i.worker_id
     LEFT JOIN worker_pulse u ON u.worker_id = i.worker_id
-  WHERE x.generation = i.generation AND x.worker_id = i.worker_id AND (i.instance IS NULL OR x.instance = i.instance)
+  WHERE x.generation = i.generation AND x.worker_id IS NOT DISTINCT FROM i.worker_id AND (i.instance IS NULL OR x.instance = i.instance)
     AND x.state IN ('SCHEDULED', 'CLAIMED', 'RUNNING', 'CANCELLING')
     AND CASE i.cause
       WHEN 'UNCLAIMED' THEN x.state = 'SCHEDULED' AND x.scheduled_at <= f.now - make_interval(secs => ${p(8)})

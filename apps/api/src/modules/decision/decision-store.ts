@@ -119,12 +119,12 @@ export class DecisionStore implements DecisionReader {
     const { conditions, values } = filterConditions(filter, 5);
     const { rows } = await this.#db.run<Row>(
       {
-        name: `decisions_list_${order}_${conditions.names}`,
+        name: '',
         priority: 'read',
         text: `SELECT ${COLUMNS} FROM (
   SELECT * FROM decision d WHERE d.id > $1 AND d.id < $2 ${filter.executionId === undefined ? '' : 'AND d.execution_id = $5'}
   ORDER BY d.id ${order} LIMIT $3
-) d WHERE ${conditions.text} ORDER BY d.id ${order} LIMIT $4`,
+) d WHERE ${conditions} ORDER BY d.id ${order} LIMIT $4`,
       },
       [lower, upper, walk, page.limit + 1, ...values],
     );
@@ -147,9 +147,9 @@ export class DecisionStore implements DecisionReader {
     const walk = isPlain(filter) ? MAX_COUNT + 1 : MAX_WALK;
     const { rows } = await this.#db.run<{ count: number; walked: number }>(
       {
-        name: `decisions_count_${conditions.names}`,
+        name: '',
         priority: 'read',
-        text: `SELECT (count(*) FILTER (WHERE ${conditions.text}))::int AS count, count(*)::int AS walked FROM (
+        text: `SELECT (count(*) FILTER (WHERE ${conditions}))::int AS count, count(*)::int AS walked FROM (
   SELECT * FROM decision d WHERE d.id > $1 AND d.id < $2 ${filter.executionId === undefined ? '' : 'AND d.execution_id = $4'}
   ORDER BY d.id DESC LIMIT $3
 ) d`,
@@ -170,7 +170,7 @@ export class DecisionStore implements DecisionReader {
   ): Promise<string | null> {
     const { rows } = await this.#db.run<{ id: string }>(
       {
-        name: `decisions_walked_${order}_${executionId === undefined ? 'all' : 'one'}`,
+        name: '',
         priority: 'read',
         text: `SELECT d.id FROM decision d WHERE d.id > $1 AND d.id < $2 ${executionId === undefined ? '' : 'AND d.execution_id = $4'}
 ORDER BY d.id ${order} OFFSET $3 LIMIT 1`,
@@ -260,34 +260,28 @@ function bounds(filter: DecisionFilter, page: DecisionPageRequest): { lower: str
   return { lower: texts(lowers).at(-1) ?? FIRST_ID, upper: texts(uppers)[0] ?? LAST_ID };
 }
 
-/** `names` tells filters apart that differ in their text, for the name of the prepared statement. The execution is always the first value. */
-function filterConditions(
-  filter: DecisionFilter,
-  first: number,
-): { conditions: { text: string; names: string }; values: unknown[] } {
+/** The execution is always the first value. */
+function filterConditions(filter: DecisionFilter, first: number): { conditions: string; values: unknown[] } {
   const parts: string[] = [];
-  const names: string[] = [];
   const values: unknown[] = [];
-  const add = (name: string, value: unknown, text: (parameter: string) => string): void => {
+  const add = (value: unknown, text: (parameter: string) => string): void => {
     if (value === undefined) return;
     values.push(value);
-    names.push(name);
     parts.push(text(`$${first + values.length - 1}`));
   };
   const framed = (p: string): string =>
     `EXISTS (SELECT FROM decision_frame f WHERE f.id = d.frame_id AND ${p}::int = ANY (f.workers))`;
-  add('execution', filter.executionId, (p) => `d.execution_id = ${p}::uuid`);
-  add('outcomes', filter.outcomes, (p) => `d.outcome = ANY (${p}::text[])`);
-  add('versions', filter.versionIds, (p) => `d.version_id = ANY (${p}::int[])`);
-  add('winner', filter.winner, (p) => `d.winner = ${p}::int`);
-  add('candidate', filter.candidate, framed);
-  add('worker', filter.worker, (p) => `(d.winner = ${p}::int OR ${framed(p)})`);
-  add('blinded', filter.blinded, (p) => `d.blinded = ${p}::bool`);
-  add('degraded', filter.degraded, (p) => `(d.degraded IS NOT NULL) = ${p}::bool`);
+  add(filter.executionId, (p) => `d.execution_id = ${p}::uuid`);
+  add(filter.outcomes, (p) => `d.outcome = ANY (${p}::text[])`);
+  add(filter.versionIds, (p) => `d.version_id = ANY (${p}::int[])`);
+  add(filter.winner, (p) => `d.winner = ${p}::int`);
+  add(filter.candidate, framed);
+  add(filter.worker, (p) => `(d.winner = ${p}::int OR ${framed(p)})`);
+  add(filter.blinded, (p) => `d.blinded = ${p}::bool`);
+  add(filter.degraded, (p) => `(d.degraded IS NOT NULL) = ${p}::bool`);
   add(
-    'deployment',
     filter.deploymentId,
     (p) => `EXISTS (SELECT FROM execution x WHERE x.id = d.execution_id AND x.deployment_id = ${p}::int)`,
   );
-  return { conditions: { text: parts.join(' AND ') || 'true', names: names.join('_') || 'all' }, values };
+  return { conditions: parts.join(' AND ') || 'true', values };
 }
