@@ -1,18 +1,14 @@
 import { existsSync } from 'node:fs';
-import { register } from 'node:module';
-import { extname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { isWorkflow, type Workflow } from '@muster/worker';
+import { resolve } from 'node:path';
 import { CommandError, exitCodes } from './exit-codes.ts';
-
-const typescript = new Set(['.ts', '.mts', '.cts', '.tsx']);
+import { importUserModule } from './import-user-module.ts';
 
 /**
- * The workflows that files export, by name, as default, or in an exported list. TypeScript needs no build: it is compiled
- * while it is loaded. Throws a usage error where a file is missing, fails to load, or exports none.
+ * The workflows that files export, by name, as default, or in an exported list. TypeScript needs no build. Throws a usage
+ * error where a file is missing, fails to load, or exports none.
  */
 export async function loadWorkflows(files: readonly string[], cwd: string): Promise<Workflow[]> {
-  offerSdk();
   const found = new Map<string, Workflow>();
   for (const file of files) {
     const path = resolve(cwd, file);
@@ -26,47 +22,27 @@ export async function loadWorkflows(files: readonly string[], cwd: string): Prom
 }
 
 async function load(path: string, file: string): Promise<object> {
-  const url = pathToFileURL(path).href;
   try {
-    if (!typescript.has(extname(path))) return (await import(url)) as object;
-    const { tsImport } = await import('tsx/esm/api');
-    return (await tsImport(url, { parentURL: import.meta.url, tsconfig: false })) as object;
+    return await importUserModule(path);
   } catch (error) {
-    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw usage(`${file} cannot be loaded: ${why}`);
+    throw usage(`${file} cannot be loaded: ${explain(error)}`);
   }
+}
+
+// What the compiler found has its place in the message; what the file threw, in the part of the stack above the loader.
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('errors' in error || error.stack === undefined) return error.message;
+  const lines = error.stack.split('\n');
+  const loader = lines.findIndex((line) => line.includes('ModuleJob.run'));
+  return lines.slice(0, loader === -1 ? lines.length : loader).join('\n');
 }
 
 function workflowsOf(module: object): Workflow[] {
   const values = Object.values(module).flatMap((value: unknown) =>
     Array.isArray(value) ? (value as unknown[]) : [value],
   );
-  // A default export that is an object of its own, as CommonJS and some compilers make it.
-  const nested = values.flatMap((value) => (isPlainObject(value) && !isWorkflow(value) ? Object.values(value) : []));
-  return [...new Set([...values, ...nested].filter(isWorkflow))];
-}
-
-function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-let offered = false;
-
-// Files outside a package that has the SDK installed import '@muster/worker' all the same: this program brings it.
-function offerSdk(): void {
-  if (offered) return;
-  offered = true;
-  const bundled = new URL('./worker-sdk.mjs', import.meta.url);
-  const sdk = existsSync(bundled) ? bundled : new URL('../../worker/src/index.ts', import.meta.url);
-  const hook = `export async function resolve(specifier, context, next) {
-  if (specifier !== '@muster/worker') return next(specifier, context);
-  try {
-    return await next(specifier, context);
-  } catch {
-    return next(${JSON.stringify(sdk.href)}, context);
-  }
-}`;
-  register(`data:text/javascript,${encodeURIComponent(hook)}`);
+  return [...new Set(values.filter(isWorkflow))];
 }
 
 function usage(message: string): CommandError {

@@ -104,13 +104,29 @@ describe('worker start', () => {
       .toMatchObject({ role: 'worker', workflows: ['default/plain'] });
   }, 90_000);
 
+  test('files that it imports come along, each with its own import.meta.url', async () => {
+    write('urls.mjs', 'export const url = import.meta.url;');
+    const text = `${typescriptFlow}
+import { url } from './urls.mjs';
+import { basename } from 'path';
+enum Kind { One }
+export const urls = workflow({ namespace: 'test', name: basename(url, '.mjs') + '-' + basename(import.meta.url, '.ts') + '-' + Kind.One }, () => 1);`;
+    start(['worker', 'start', write('both.ts', text)]);
+    await expect
+      .poll(() => server.registrations[0], patience)
+      .toMatchObject({ workflows: ['test/shout', 'test/urls-both-0'] });
+  }, 90_000);
+
   test('a file without workflows, or one that does not load, is a usage error', async () => {
     const empty = start(['worker', 'start', write('empty.ts', 'export const nothing = 1;')]);
     const broken = start(['worker', 'start', write('broken.ts', 'throw new Error("no such sensor");')]);
     expect(await empty.exit).toBe(2);
     expect(empty.stderr()).toContain('empty.ts exports no workflow');
     expect(await broken.exit).toBe(2);
-    expect(broken.stderr()).toContain('no such sensor');
+    expect(broken.stderr()).toMatch(/no such sensor\n.*broken\.ts:1:7/);
+    const syntax = start(['worker', 'start', write('syntax.ts', 'const = 4;')]);
+    expect(await syntax.exit).toBe(2);
+    expect(syntax.stderr()).toContain('syntax.ts:1:6');
   }, 90_000);
 
   test('a worker that the server refuses says so and exits with the code for it', async () => {
