@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +18,7 @@ import { migrate } from '../migrate.ts';
 
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const DAY_MS = 86_400_000;
 
 /**
  * Fills `dataDir` with a migrated embedded database. Making one takes seconds, copying one does not: the first run keeps one, named by
@@ -21,6 +32,7 @@ export async function copyEmbeddedTemplate(dataDir: string): Promise<void> {
 
 async function makeTemplate(template: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
+  removeOld();
   const draft = mkdtempSync(join(CACHE, 'draft-'));
   const database = await openDatabase({ dataDir: draft });
   await migrate(database);
@@ -32,6 +44,14 @@ async function makeTemplate(template: string): Promise<void> {
   } catch {
     // Another process was faster.
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Templates of other days and other migrations; what is younger than a day may be in use. */
+function removeOld(): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    if (Date.now() - statSync(path).mtimeMs > DAY_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
