@@ -4,7 +4,10 @@ import type { Executor } from '../../dispatch/statements/executor.ts';
 /** Rows that the figures of one request read at most. */
 const MAX_WINDOW_ROWS = 20_000;
 
-/** What executions say of deployments. Raw SQL: the execution table is the hot path's, and each list needs its index. */
+/**
+ * What executions say of deployments. Raw SQL: the execution table is the hot path's. Unnamed, so that each is planned for its values: a plan for any
+ * value would walk the primary key where a deployment is rare.
+ */
 export class DeploymentUsageStore {
   readonly #db: Executor;
 
@@ -16,7 +19,7 @@ export class DeploymentUsageStore {
   async lastExecutions(ids: readonly number[]): Promise<Map<number, Date>> {
     const { rows } = await this.#db.run<{ id: number; last: string }>(
       {
-        name: 'deployment-last-executions',
+        name: '',
         priority: 'read',
         text: `SELECT g.id, x.id::text AS last FROM unnest($1::int[]) AS g (id)
           CROSS JOIN LATERAL (SELECT e.id FROM execution e WHERE e.deployment_id = g.id ORDER BY e.id DESC LIMIT 1) x`,
@@ -33,7 +36,7 @@ export class DeploymentUsageStore {
   async observed(ids: readonly number[], minutes: number): Promise<Map<number, Map<string, number>>> {
     const { rows } = await this.#db.run<{ id: number; variant: string; n: number }>(
       {
-        name: 'deployment-observed',
+        name: '',
         priority: 'read',
         text: `SELECT g.id, x.variant, count(*)::int AS n FROM unnest($1::int[]) AS g (id)
           CROSS JOIN LATERAL (

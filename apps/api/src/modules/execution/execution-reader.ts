@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
 import type { Page } from '../../graphql/connection.ts';
@@ -58,7 +57,7 @@ export class ExecutionReader {
       const text = `WITH walked AS MATERIALIZED (${driver.text.replaceAll('DIR', direction)})
         SELECT ${COLUMNS} FROM walked JOIN execution x ON x.id = walked.id WHERE ${residual?.text ?? 'true'} ORDER BY x.id ${direction} LIMIT $5`;
       const bounds = page.backward ? [newest, from] : [from, oldest];
-      const { rows } = await this.#db.run<ExecutionRow>(named(`executions-${driver.name}`, text), [
+      const { rows } = await this.#db.run<ExecutionRow>(list(text), [
         ...bounds,
         walk,
         driver.value,
@@ -87,7 +86,7 @@ export class ExecutionReader {
           FROM walked JOIN execution x ON x.id = walked.id WHERE ${residual.text}`
       : `SELECT count(*)::int AS n, 0 AS walked FROM (${walked}) w`;
     const limit = residual ? MAX_WALK : 10_001;
-    const { rows } = await this.#db.run<{ n: number; walked: number }>(named(`executions-count-${driver.name}`, text), [
+    const { rows } = await this.#db.run<{ n: number; walked: number }>(list(text), [
       newest,
       oldest,
       limit,
@@ -117,10 +116,13 @@ export class ExecutionReader {
     const text = `WITH walked AS MATERIALIZED (${driver.text.replaceAll('DIR', 'DESC')})
       SELECT x.state, count(*)::int AS count, (count(*) FILTER (WHERE x.parked))::int AS parked
       FROM walked JOIN execution x ON x.id = walked.id WHERE ${residual?.text ?? 'true'} GROUP BY x.state`;
-    const { rows } = await this.#db.run<{ state: ExecutionRow['state']; count: number; parked: number }>(
-      named(`execution-counts-${driver.name}`, text),
-      [newest, oldest, MAX_WALK, driver.value, ...(residual?.values ?? [])],
-    );
+    const { rows } = await this.#db.run<{ state: ExecutionRow['state']; count: number; parked: number }>(list(text), [
+      newest,
+      oldest,
+      MAX_WALK,
+      driver.value,
+      ...(residual?.values ?? []),
+    ]);
     return rows;
   }
 
@@ -223,11 +225,7 @@ export class ExecutionReader {
   ): Promise<string | null> {
     const last = direction === 'DESC' ? '(array_agg(id ORDER BY id))[1]' : '(array_agg(id ORDER BY id DESC))[1]';
     const text = `SELECT count(*)::int AS n, ${last}::text AS last FROM (${driver.text.replaceAll('DIR', direction)}) w`;
-    const { rows } = await this.#db.run<{ n: number; last: string }>(named(`executions-end-${driver.name}`, text), [
-      ...bounds,
-      walk,
-      driver.value,
-    ]);
+    const { rows } = await this.#db.run<{ n: number; last: string }>(list(text), [...bounds, walk, driver.value]);
     const row = rows[0];
     return row === undefined || row.n < walk ? null : row.last;
   }
@@ -255,13 +253,9 @@ function floorId(at: Date): string {
   return Math.max(0, at.getTime()).toString(16).padStart(12, '0').slice(-12).padEnd(32, '0');
 }
 
-/** Statements that are put together are named after their text, so that each is prepared once. */
-function named(name: string, text: string): Statement {
-  return {
-    name: `${name}-${createHash('sha1').update(text).digest('base64url').slice(0, 12)}`,
-    text,
-    priority: 'read',
-  };
+/** Lists are planned for their values each time: a plan for any value would walk the primary key where the value is rare. */
+function list(text: string): Statement {
+  return { name: '', text, priority: 'read' };
 }
 
 function fromDatabase(row: ExecutionRow): ExecutionRow {
