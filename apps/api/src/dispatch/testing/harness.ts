@@ -18,7 +18,7 @@ import { Dispatcher } from '../dispatcher.ts';
 import { DispatchFigures } from '../figures.ts';
 import { uuidSource } from '../ids.ts';
 import { Releaser } from '../release.ts';
-import { createExecutor } from '../statements/executor.ts';
+import { createExecutor, type Executor } from '../statements/executor.ts';
 
 export interface HarnessOptions {
   claimSeconds?: number;
@@ -43,7 +43,14 @@ export async function createHarness(database: Database, options: HarnessOptions 
   const { claimSeconds = 5, offlineSeconds = 60, staleSeconds = 30, parkTtlSeconds = 0, clock = systemClock } = options;
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
-  const executor = createExecutor(database);
+  const statements = new Map<string, number>();
+  const counted = createExecutor(database);
+  const executor: Executor = {
+    run: (statement, values) => {
+      statements.set(statement.name, (statements.get(statement.name) ?? 0) + 1);
+      return counted.run(statement, values);
+    },
+  };
   const failures: unknown[] = [];
   const bus: Bus = createInProcessBus((_topic, error) => failures.push(error));
   const ids = uuidSource(database);
@@ -92,6 +99,7 @@ export async function createHarness(database: Database, options: HarnessOptions 
     onError: (error) => failures.push(error),
   });
   const heartbeats = new Map<string, NodeJS.Timeout>();
+  const aging = setInterval(() => fleet.tick(), 200);
 
   const harness = {
     database,
@@ -106,6 +114,8 @@ export async function createHarness(database: Database, options: HarnessOptions 
     executions,
     lines,
     failures,
+    /** How often each statement was run, by name. */
+    statements,
 
     /** A workflow with one version. Specs are stored as given. */
     async version(spec: { routing?: unknown; affinity?: unknown; requests?: unknown; maxAttempts?: number } = {}) {
@@ -252,6 +262,7 @@ export async function createHarness(database: Database, options: HarnessOptions 
     },
 
     async close(): Promise<void> {
+      clearInterval(aging);
       for (const timer of heartbeats.values()) clearInterval(timer);
       await executions.close();
       await dispatcher.close();
