@@ -4,7 +4,7 @@
   var kept = null;
   try {
     kept = localStorage.getItem('muster-scheme');
-  } catch (_) {
+  } catch {
     kept = null;
   }
   var dark = kept === 'dark' || (kept !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);

@@ -40,6 +40,15 @@ export function metricValue(value: number): string {
   return new Intl.NumberFormat('en-US', { maximumFractionDigits: digits, minimumFractionDigits: 0 }).format(value);
 }
 
+/** A metric whose key names its unit (`…_bytes`, `…_seconds`) in that unit; any other as a number. */
+export function metricText(key: string, value: number): string {
+  if (key.endsWith('_bytes')) return bytes(value);
+  if (key.endsWith('_seconds'))
+    return value < 1 ? `${metricValue(Math.round(value * 100_000) / 100)} ms` : `${metricValue(value)} s`;
+  if (key.endsWith('_percent')) return `${metricValue(value)} %`;
+  return metricValue(value);
+}
+
 /** "42 ms", "3.2 s", "6 m 12 s", "2 h 5 m", "3 d 4 h". */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -96,5 +105,5 @@ export function bytes(value: number): string {
 /** The first characters of an id, enough to tell rows apart. */
 export function shortId(id: string): string {
   const [kind = '', raw = ''] = id.split('_', 2);
-  return raw.length > 12 ? `${kind}_${raw.slice(0, 4)}…${raw.slice(-6)}` : id;
+  return raw.length > 16 ? `${kind}_${raw.slice(0, 8)}…${raw.slice(-6)}` : id;
 }

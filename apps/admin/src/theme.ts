@@ -1,4 +1,4 @@
-import { ActionIcon, Button, createTheme, SegmentedControl, Select, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, createTheme, InputWrapper, SegmentedControl, Select, Tooltip } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import { createElement } from 'react';
 
@@ -37,6 +37,9 @@ export const theme = createTheme({
   components: {
     Button: Button.extend({ defaultProps: { size: 'sm', variant: 'default' } }),
     ActionIcon: ActionIcon.extend({ defaultProps: { size: 28, variant: 'subtle', color: 'gray' } }),
+    InputWrapper: InputWrapper.extend({
+      defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: false } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Select: Select.extend({

@@ -1,6 +1,6 @@
 import { type Client, createClient } from 'graphql-ws';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { ApiError, toApiError } from './client.ts';
+import { type ApiError, toApiError } from './client.ts';
 import {
   type ConnectionInput,
   type ConnectionState,

@@ -14,3 +14,8 @@ export function noticeServerTime(at: string, receivedAt: number = Date.now()): v
 export function serverNow(): number {
   return Date.now() + (offsetMs ?? 0);
 }
+
+/** A moment of this browser's clock as the server would have stamped it; epoch milliseconds both. */
+export function toServerTime(local: number): number {
+  return local + (offsetMs ?? 0);
+}

@@ -1,17 +1,18 @@
 import { IconPlayerPauseFilled } from '@tabler/icons-react';
 import { type LiveView, useLiveView } from '../api/live.ts';
-import { clock, duration } from '../format.ts';
+import { age, clock } from '../format.ts';
+import { toServerTime } from '../api/server-clock.ts';
 import { useServerNow } from '../hooks/use-server-now.ts';
 
 /** Whether what is on the page is happening now. */
 export function ConnectionBadge() {
   const view = useLiveView();
   // Ticks once a second, for the seconds of a lost connection.
-  useServerNow();
-  return <Badge view={view} />;
+  const now = useServerNow();
+  return <Badge view={view} lostForMs={Math.max(0, now - toServerTime(view.downSince))} />;
 }
 
-function Badge({ view }: { view: LiveView }) {
+function Badge({ view, lostForMs }: { view: LiveView; lostForMs: number }) {
   switch (view.status) {
     case 'CONNECTING':
       return (
@@ -33,7 +34,7 @@ function Badge({ view }: { view: LiveView }) {
           <i aria-hidden />
           <span>
             Reconnecting…
-            <span className="long"> {duration(Math.floor((Date.now() - view.downSince) / 1000) * 1000)}</span>
+            <span className="long"> {age(lostForMs)}</span>
           </span>
         </span>
       );

@@ -110,62 +110,56 @@ export function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size={560}
-      yOffset="12vh"
-      aria-label="Command palette"
-      transitionProps={{ duration: 0 }}
-    >
-      <div className="palette">
-        <input
-          data-autofocus
-          role="combobox"
-          aria-label="Search or jump to"
-          aria-expanded
-          aria-controls={id}
-          aria-activedescendant={items[at] ? `${id}-${at}` : undefined}
-          placeholder="Worker, deployment, workflow, or an id like ex_0193…"
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            setActive(0);
-          }}
-          onKeyDown={onKeyDown}
-        />
-        <ul id={id} role="listbox" aria-label="Results">
-          {items.map((item, index) => (
-            <li key={`${item.group} ${item.href}`} role="presentation">
-              {items[index - 1]?.group !== item.group && (
-                <div className="group" role="presentation">
-                  {item.group}
+    <Modal.Root opened onClose={onClose} padding={0} size={560} yOffset="12vh" transitionProps={{ duration: 0 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Command palette">
+        <div className="palette">
+          <input
+            data-autofocus
+            role="combobox"
+            aria-label="Search or jump to"
+            aria-expanded
+            aria-controls={id}
+            aria-activedescendant={items[at] ? `${id}-${at}` : undefined}
+            placeholder="Worker, deployment, workflow, or an id like ex_0193…"
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+              setActive(0);
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <div className="results" id={id} role="listbox" aria-label="Results" tabIndex={-1}>
+            {items.map((item, index) => (
+              <div key={`${item.group} ${item.href}`} role="presentation">
+                {items[index - 1]?.group !== item.group && (
+                  <div className="group" role="presentation">
+                    {item.group}
+                  </div>
+                )}
+                {/* The keyboard stays in the field; the option is reached through aria-activedescendant. */}
+                {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */}
+                <div
+                  id={`${id}-${index}`}
+                  role="option"
+                  aria-selected={index === at}
+                  onClick={() => open(item)}
+                  onMouseMove={() => setActive(index)}
+                >
+                  <Glyph icon={item.icon} />
+                  {item.name}
+                  {item.hint !== '' && <span className="hint">{item.hint}</span>}
                 </div>
-              )}
-              {/* The keyboard stays in the field; the option is reached through aria-activedescendant. */}
-              {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */}
-              <div
-                id={`${id}-${index}`}
-                role="option"
-                aria-selected={index === at}
-                onClick={() => open(item)}
-                onMouseMove={() => setActive(index)}
-              >
-                <Glyph icon={item.icon} />
-                {item.name}
-                {item.hint !== '' && <span className="hint">{item.hint}</span>}
               </div>
-            </li>
-          ))}
-        </ul>
-        {items.length === 0 && (
-          <p className="note" role="status">
-            Nothing has “{text}” in its name.
-          </p>
-        )}
-      </div>
-    </Modal>
+            ))}
+          </div>
+          {items.length === 0 && (
+            <p className="note" role="status">
+              Nothing has “{text}” in its name.
+            </p>
+          )}
+        </div>
+      </Modal.Content>
+    </Modal.Root>
   );
 }

@@ -64,17 +64,14 @@ export function Shell({ children }: { children: ReactNode }) {
         </main>
       </div>
       <HeldUpdates />
-      <Drawer
-        opened={open === 'nav'}
-        onClose={close}
-        size={240}
-        padding={0}
-        withCloseButton={false}
-        aria-label="Navigation"
-        transitionProps={{ duration: 120 }}
-      >
-        <Nav onFollow={close} />
-      </Drawer>
+      {open === 'nav' && (
+        <Drawer.Root opened onClose={close} size={240} padding={0} transitionProps={{ duration: 120 }}>
+          <Drawer.Overlay />
+          <Drawer.Content aria-label="Navigation">
+            <Nav onFollow={close} />
+          </Drawer.Content>
+        </Drawer.Root>
+      )}
       {open === 'palette' && <Palette onClose={close} />}
       {open === 'help' && <KeyboardHelp onClose={close} />}
     </div>

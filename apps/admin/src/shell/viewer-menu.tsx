@@ -10,7 +10,11 @@ export function ViewerMenu({ onShowKeys }: { onShowKeys: () => void }) {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <button type="button" className="icon-button" aria-label={`Signed in as ${name}`}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={`${name.slice(0, 2).toUpperCase()}, signed in as ${name}`}
+        >
           <span className="avatar" aria-hidden>
             {name.slice(0, 2).toUpperCase()}
           </span>

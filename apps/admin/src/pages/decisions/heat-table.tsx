@@ -131,7 +131,7 @@ function HeatCell({
   return (
     <td
       className={`heat h${heatStep(share)} hs-${cell.state.toLowerCase()}`}
-      aria-label={`${worker}, ${term?.text ?? ''}: ${main}${sub === '' ? '' : `, ${sub}`}`}
+      aria-label={`${worker}, ${term?.text ?? ''}: ${main} ${sub}`.trim()}
       title={age}
       tabIndex={stop ? 0 : -1}
       data-cell={place}

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { DeploymentQuery, UpdateDeploymentMutation } from '../../api/generated/graphql.ts';
 import type { RoleFacts } from '../../api/roles.ts';
@@ -46,10 +46,8 @@ export function DeploymentEditor({ deployment, roles }: { deployment: Deployment
     setIssues({});
     setReviewing(false);
   };
-  useEffect(() => {
-    // Somebody saved meanwhile and nothing is typed here: show theirs. What is typed is kept, and told at save.
-    if (!dirty && deployment.revision !== base.revision) reset(deployment);
-  });
+  // Somebody saved meanwhile and nothing is typed here: show theirs. What is typed is kept, and told at save.
+  if (!dirty && deployment.revision > base.revision) reset(deployment);
   const problems = { ...issues, ...problemsOf(draft.variants) };
   const healthy = useMemo(() => new Set(roles.filter((role) => role.healthy).map((role) => role.role)), [roles]);
   const shares = sharesOf(

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiError, execute, isRecord } from '../../api/client.ts';
+import type { DeploymentHistoryQuery } from '../../api/generated/graphql.ts';
 import { useMay } from '../../api/viewer.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -71,44 +72,7 @@ export function DeploymentHistory({ deployment }: { deployment: DeploymentDetail
         />
       ) : (
         <>
-          <Scroll label="Revisions, table">
-            <table className="tb">
-              <thead>
-                <tr>
-                  <th scope="col">Revision</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">Variants</th>
-                  <th scope="col">Comment</th>
-                  <th scope="col" className="r">
-                    When
-                  </th>
-                  <th scope="col">
-                    <span className="sr">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row) => (
-                  <tr key={row.revision}>
-                    <th scope="row">{row.revision}</th>
-                    <td>{row.author}</td>
-                    <td>{revisionLine(row.variants)}</td>
-                    <td className="wrap">{row.comment || <span className="mute">–</span>}</td>
-                    <td className="r mute">
-                      <Ago at={row.at} suffix />
-                    </td>
-                    <td className="r">
-                      {row.revision !== deployment.revision && (
-                        <Button size="xs" disabled={!may('deployment:update')} onClick={() => setAsking(row.revision)}>
-                          Go back to {row.revision}
-                        </Button>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Revisions rows={rows} current={deployment.revision} allowed={may('deployment:update')} onBack={setAsking} />
           {query.hasNextPage && (
             <div className="tfoot">
               <span className="end">
@@ -135,5 +99,60 @@ export function DeploymentHistory({ deployment }: { deployment: DeploymentDetail
         </Confirm>
       )}
     </Panel>
+  );
+}
+
+type Revision = NonNullable<DeploymentHistoryQuery['deployment']>['history']['nodes'][number];
+
+function Revisions({
+  rows,
+  current,
+  allowed,
+  onBack,
+}: {
+  rows: readonly Revision[];
+  current: number;
+  allowed: boolean;
+  onBack: (revision: number) => void;
+}) {
+  return (
+    <Scroll label="Revisions, table">
+      <table className="tb">
+        <thead>
+          <tr>
+            <th scope="col">Revision</th>
+            <th scope="col">Who</th>
+            <th scope="col">Variants</th>
+            <th scope="col">Comment</th>
+            <th scope="col" className="r">
+              When
+            </th>
+            <th scope="col">
+              <span className="sr">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.revision}>
+              <th scope="row">{row.revision}</th>
+              <td>{row.author}</td>
+              <td>{revisionLine(row.variants)}</td>
+              <td className="wrap">{row.comment || <span className="mute">–</span>}</td>
+              <td className="r mute">
+                <Ago at={row.at} suffix />
+              </td>
+              <td className="r">
+                {row.revision !== current && (
+                  <Button size="xs" disabled={!allowed} onClick={() => onBack(row.revision)}>
+                    Go back to {row.revision}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   );
 }

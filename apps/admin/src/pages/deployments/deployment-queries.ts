@@ -77,11 +77,29 @@ graphql(`
 `);
 
 export const DeploymentsDocument = graphql(`
-  query Deployments($after: String, $filter: DeploymentFilter, $orderBy: DeploymentOrder!, $descending: Boolean!) {
-    deployments(first: 50, after: $after, filter: $filter, orderBy: $orderBy, descending: $descending) {
+  query Deployments(
+    $first: Int
+    $after: String
+    $last: Int
+    $before: String
+    $filter: DeploymentFilter
+    $orderBy: DeploymentOrder!
+    $descending: Boolean!
+  ) {
+    deployments(
+      first: $first
+      after: $after
+      last: $last
+      before: $before
+      filter: $filter
+      orderBy: $orderBy
+      descending: $descending
+    ) {
       totalCount
       pageInfo {
         hasNextPage
+        hasPreviousPage
+        startCursor
         endCursor
       }
       nodes {

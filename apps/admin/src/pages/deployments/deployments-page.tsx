@@ -10,6 +10,7 @@ import type {
 } from '../../api/generated/graphql.ts';
 import { useDeploymentHealth } from '../../api/deployment-health.ts';
 import { useLiveView } from '../../api/live.ts';
+import { FIRST_PAGE, neighbours, pageArgs } from '../../api/paging.ts';
 import { useRoles } from '../../api/roles.ts';
 import { useMay } from '../../api/viewer.ts';
 import { count, percent, plural } from '../../format.ts';
@@ -27,7 +28,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { SortHead, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
-import { choices, sort, type Sort, text } from '../../url-state.ts';
+import { choices, sort, type Sort, type StateOf, text } from '../../url-state.ts';
 import { type DeploymentRow, DeploymentsDocument } from './deployment-queries.ts';
 
 const HEALTHS = ['OK', 'DEGRADED', 'UNAVAILABLE'] as const;
@@ -37,6 +38,7 @@ const SHAPE = {
   role: text(),
   sort: sort(['slug', 'updated', 'lastExecution'], { by: 'slug', descending: false }),
   after: text(),
+  before: text(),
 };
 
 type Column = 'slug' | 'updated' | 'lastExecution';
@@ -48,7 +50,6 @@ export function DeploymentsPage() {
   const { status: connection } = useLiveView();
   const follow = useFollow();
   const may = useMay();
-  const roles = useRoles().data?.items ?? [];
   const health = useDeploymentHealth();
   const filter: DeploymentFilter = {
     ...(state.q !== '' && { search: state.q }),
@@ -56,7 +57,7 @@ export function DeploymentsPage() {
     ...(state.role !== '' && { roles: [state.role] }),
   };
   const variables = {
-    after: state.after === '' ? null : state.after,
+    ...pageArgs(state, 50),
     filter,
     orderBy: ORDERS[state.sort.by],
     descending: state.sort.descending,
@@ -68,8 +69,7 @@ export function DeploymentsPage() {
     refetchInterval: connection === 'STALE' ? 10_000 : false,
   });
   const page = query.data?.deployments;
-  const filtered = Object.keys(filter).length > 0;
-  const clear = (): void => set({ q: '', health: [], role: '', after: '' });
+  const near = page && neighbours(state, page.pageInfo);
   return (
     <>
       <PageHead
@@ -87,42 +87,11 @@ export function DeploymentsPage() {
           </PermittedButton>
         }
       />
-      <div className="tools">
-        <SearchField
-          label="Search deployments"
-          placeholder="Name"
-          value={state.q}
-          onSearch={(q) => set({ q, after: '' }, 'replace')}
-        />
-        <Select
-          aria-label="Role"
-          placeholder="Role: any"
-          w={160}
-          clearable
-          searchable
-          data={roles.map((role) => role.role).toSorted()}
-          value={state.role === '' ? null : state.role}
-          onChange={(role) => set({ role: role ?? '', after: '' })}
-        />
-        {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role */}
-        <div role="group" aria-label="Filter by health" style={{ display: 'flex', gap: 6, flexWrap: 'wrap' }}>
-          {HEALTHS.map((value) => (
-            <button
-              key={value}
-              type="button"
-              className="rb"
-              aria-pressed={state.health.includes(value)}
-              onClick={() => set({ health: toggled(state.health, value), after: '' })}
-            >
-              <StatusBadge look={status.deployment[value]} />
-            </button>
-          ))}
-        </div>
-      </div>
+      <Filters state={state} onChange={(patch, how) => set({ ...patch, ...FIRST_PAGE }, how)} />
       <div className="panel">
         {query.isPending ? (
           <SkeletonRows label="deployments" />
-        ) : !page ? (
+        ) : !page || !near ? (
           query.error && (
             <ErrorView
               what="Deployments could not be read"
@@ -132,16 +101,18 @@ export function DeploymentsPage() {
           )
         ) : page.nodes.length > 0 ? (
           <>
-            <Rows rows={page.nodes} sort={state.sort} onSort={(next) => set({ sort: next, after: '' })} />
+            <Rows rows={page.nodes} sort={state.sort} onSort={(next) => set({ sort: next, ...FIRST_PAGE })} />
             <TableFoot
-              onPrevious={state.after === '' ? null : () => history.back()}
-              onNext={page.pageInfo.hasNextPage ? () => set({ after: page.pageInfo.endCursor ?? '' }) : null}
+              onPrevious={near.previous && (() => set(near.previous ?? FIRST_PAGE))}
+              onNext={near.next && (() => set(near.next ?? FIRST_PAGE))}
             >
               {plural(page.totalCount, 'deployment')}
             </TableFoot>
           </>
-        ) : filtered ? (
-          <NoMatchView onClear={clear}>No deployment has all of them.</NoMatchView>
+        ) : Object.keys(filter).length > 0 ? (
+          <NoMatchView onClear={() => set({ q: '', health: [], role: '', ...FIRST_PAGE })}>
+            No deployment has all of them.
+          </NoMatchView>
         ) : (
           <EmptyView icon={IconGitFork} title="No deployment yet">
             <p>
@@ -152,6 +123,51 @@ export function DeploymentsPage() {
         )}
       </div>
     </>
+  );
+}
+
+type Filtered = Pick<StateOf<typeof SHAPE>, 'q' | 'health' | 'role'>;
+
+function Filters({
+  state,
+  onChange,
+}: {
+  state: Filtered;
+  onChange: (patch: Partial<Filtered>, how?: 'replace') => void;
+}) {
+  const roles = useRoles().data?.items ?? [];
+  return (
+    <div className="tools">
+      <SearchField
+        label="Search deployments"
+        placeholder="Name"
+        value={state.q}
+        onSearch={(q) => onChange({ q }, 'replace')}
+      />
+      <Select
+        aria-label="Role"
+        placeholder="Role: any"
+        w={160}
+        clearable
+        searchable
+        data={roles.map((role) => role.role).toSorted()}
+        value={state.role === '' ? null : state.role}
+        onChange={(role) => onChange({ role: role ?? '' })}
+      />
+      <div role="group" aria-label="Filter by health" className="toggles">
+        {HEALTHS.map((value) => (
+          <button
+            key={value}
+            type="button"
+            className="rb"
+            aria-pressed={state.health.includes(value)}
+            onClick={() => onChange({ health: toggled(state.health, value) })}
+          >
+            <StatusBadge look={status.deployment[value]} />
+          </button>
+        ))}
+      </div>
+    </div>
   );
 }
 

@@ -190,8 +190,6 @@ function RoleList({
         onMouseLeave={settled.leave}
       >
         {groups.map((group) => (
-          // A listbox groups its options with role=group; a fieldset is not allowed in it.
-          // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
           <div key={group.group} role="group" aria-label={group.group}>
             <div className="gh" role="presentation">
               <span>{group.group}</span>
@@ -199,25 +197,17 @@ function RoleList({
             </div>
             {group.roles.map((role) => {
               const index = flat.indexOf(role.role);
-              const { icon: Icon, tone } = LOOKS[group.group];
-              const selected = value.includes(role.role);
               return (
-                // The keyboard stays in the field; the option is reached through aria-activedescendant.
-                // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
-                <div
+                <RoleOption
                   key={role.role}
                   id={`${id}-${index}`}
-                  className={`o${index === at ? ' act' : ''}`}
-                  role="option"
-                  aria-selected={selected}
-                  onClick={() => onToggle(role.role)}
-                  onMouseMove={() => setActive(index)}
-                >
-                  <span className="ck">{selected && <Glyph icon={IconCheck} />}</span>
-                  <Icon size={15} className={tone} aria-hidden />
-                  <span className="nm">{role.role}</span>
-                  <span className="x">{roleNote(role)}</span>
-                </div>
+                  role={role}
+                  group={group.group}
+                  selected={value.includes(role.role)}
+                  active={index === at}
+                  onToggle={() => onToggle(role.role)}
+                  onPoint={() => setActive(index)}
+                />
               );
             })}
           </div>
@@ -243,6 +233,43 @@ function RoleList({
         </p>
       )}
       <p className="pf">Several roles mean any of them. None means any worker.</p>
+    </div>
+  );
+}
+
+function RoleOption({
+  id,
+  role,
+  group,
+  selected,
+  active,
+  onToggle,
+  onPoint,
+}: {
+  id: string;
+  role: RoleFacts;
+  group: RoleGroup;
+  selected: boolean;
+  active: boolean;
+  onToggle: () => void;
+  onPoint: () => void;
+}) {
+  const { icon: Icon, tone } = LOOKS[group];
+  return (
+    // The keyboard stays in the field; the option is reached through aria-activedescendant.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+    <div
+      id={id}
+      className={`o${active ? ' act' : ''}`}
+      role="option"
+      aria-selected={selected}
+      onClick={onToggle}
+      onMouseMove={onPoint}
+    >
+      <span className="ck">{selected && <Glyph icon={IconCheck} />}</span>
+      <Icon size={15} className={tone} aria-hidden />
+      <span className="nm">{role.role}</span>
+      <span className="x">{roleNote(role)}</span>
     </div>
   );
 }

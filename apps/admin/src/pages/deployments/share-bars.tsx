@@ -60,6 +60,9 @@ export function SharePanel({
   observedCount: number | null;
 }) {
   const text = (variant: SharedVariant, value: number): string => `${variant.label} ${percent(value)}`;
+  // A narrow segment has room for the number alone; its title says the rest.
+  const short = (variant: SharedVariant, value: number): string =>
+    value < 0.08 ? percent(value) : text(variant, value);
   const seen = variants.filter((variant) => (variant.observed ?? 0) > 0);
   return (
     <Panel
@@ -79,7 +82,7 @@ export function SharePanel({
                 style={{ flex: variant.share.configured }}
                 title={text(variant, variant.share.configured)}
               >
-                {text(variant, variant.share.configured)}
+                {short(variant, variant.share.configured)}
               </span>
             ))}
         </dd>
@@ -97,7 +100,7 @@ export function SharePanel({
                   style={{ flex: variant.share.effective }}
                   title={text(variant, variant.share.effective)}
                 >
-                  {text(variant, variant.share.effective)}
+                  {short(variant, variant.share.effective)}
                 </span>
               ),
             )}
@@ -116,7 +119,7 @@ export function SharePanel({
                     style={{ flex: variant.observed ?? 0 }}
                     title={text(variant, variant.observed ?? 0)}
                   >
-                    {text(variant, variant.observed ?? 0)}
+                    {short(variant, variant.observed ?? 0)}
                   </span>
                 ))
               )}

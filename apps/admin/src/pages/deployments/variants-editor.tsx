@@ -2,6 +2,7 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { execute } from '../../api/client.ts';
+import type { DeployableWorkflowsQuery } from '../../api/generated/graphql.ts';
 import type { RoleFacts } from '../../api/roles.ts';
 import { count } from '../../format.ts';
 import { Glyph } from '../../ui/icon.tsx';
@@ -11,7 +12,10 @@ import { type DraftVariant, evenSplit, newVariant, readWeight } from './draft.ts
 import { RolePicker } from './role-picker.tsx';
 import { ShareFlow, ShareLines, type SharedVariant } from './share-bars.tsx';
 
-export function useFlows() {
+type Flows = DeployableWorkflowsQuery['workflows']['nodes'];
+
+/** The workflows that a variant may run, with their versions. undefined: not read yet. */
+export function useFlows(): Flows | undefined {
   return useQuery({
     queryKey: ['workflows', 'deployable'],
     queryFn: ({ signal }) => execute(FlowsDocument, {}, { signal }),
@@ -36,7 +40,6 @@ export function VariantsEditor({
   const patch = (index: number, change: Partial<DraftVariant>): void =>
     onChange(variants.map((variant, i) => (i === index ? { ...variant, ...change } : variant)));
   const sum = variants.reduce((total, variant) => total + (readWeight(variant.weight) ?? 0), 0);
-  const issue = (index: number, field: string): string | null => problems[`variants.${index}.${field}`] ?? null;
   return (
     <Panel
       title="Variants"
@@ -78,103 +81,19 @@ export function VariantsEditor({
           </tr>
         </thead>
         <tbody>
-          {variants.map((variant, index) => {
-            const share = shared[index];
-            const flow = flows.find((each) => each.ref === variant.flowId);
-            return (
-              <tr key={variant.key}>
-                <th scope="row">
-                  <TextInput
-                    aria-label={`Label of ${variant.label}`}
-                    w={120}
-                    value={variant.label}
-                    onChange={(event) => patch(index, { label: event.currentTarget.value })}
-                    error={issue(index, 'label')}
-                  />
-                </th>
-                <td>
-                  <span style={{ display: 'flex', gap: 4, alignItems: 'flex-start' }}>
-                    <Select
-                      aria-label={`Workflow of ${variant.label}`}
-                      w={170}
-                      searchable
-                      allowDeselect={false}
-                      placeholder="Workflow"
-                      data={options(
-                        flows.map((each) => each.ref),
-                        variant.flowId,
-                      )}
-                      value={variant.flowId === '' ? null : variant.flowId}
-                      onChange={(flowId) => patch(index, { flowId: flowId ?? '', versionId: null })}
-                      error={issue(index, 'flowId')}
-                    />
-                    <Select
-                      aria-label={`Version of ${variant.label}`}
-                      w={92}
-                      allowDeselect={false}
-                      data={[
-                        { value: 'latest', label: 'latest' },
-                        ...(flow?.versions.nodes ?? []).map((version) => ({
-                          value: version.id,
-                          label: `v${version.number}`,
-                        })),
-                      ]}
-                      value={variant.versionId ?? 'latest'}
-                      onChange={(version) => patch(index, { versionId: version === 'latest' ? null : version })}
-                      error={issue(index, 'versionId')}
-                    />
-                  </span>
-                </td>
-                <td>
-                  <TextInput
-                    aria-label={`Weight of ${variant.label}`}
-                    inputMode="numeric"
-                    w={76}
-                    value={variant.weight}
-                    onChange={(event) => patch(index, { weight: event.currentTarget.value })}
-                    error={issue(index, 'weight') !== null}
-                    aria-description={issue(index, 'weight') ?? undefined}
-                  />
-                </td>
-                <td>{share && <ShareFlow share={share.share} observed={share.observed} />}</td>
-                <td>{share && <ShareLines share={share.share} observed={share.observed} />}</td>
-                <td>
-                  <RolePicker
-                    variant={variant.label}
-                    value={variant.targetRoles}
-                    roles={roles}
-                    onChange={(targetRoles) => patch(index, { targetRoles })}
-                  />
-                  {share?.share.dead && (
-                    <span className="field-error" role="alert">
-                      Variant {variant.label} will be skipped: none of its roles has a healthy worker.
-                    </span>
-                  )}
-                  {['weight', 'targetRoles'].map((field) => {
-                    const text = issue(index, field);
-                    return (
-                      text && (
-                        <span className="field-error" role="alert" key={field}>
-                          {text}
-                        </span>
-                      )
-                    );
-                  })}
-                </td>
-                <td className="r">
-                  <button
-                    type="button"
-                    className="icon-button dense"
-                    aria-label={`Remove ${variant.label}`}
-                    disabled={variants.length === 1}
-                    onClick={() => onChange(variants.filter((_, i) => i !== index))}
-                  >
-                    <Glyph icon={IconX} size={14} />
-                  </button>
-                </td>
-              </tr>
-            );
-          })}
+          {variants.map((variant, index) => (
+            <VariantRow
+              key={variant.key}
+              variant={variant}
+              shared={shared[index]}
+              flows={flows}
+              roles={roles}
+              issue={(field) => problems[`variants.${index}.${field}`] ?? null}
+              removable={variants.length > 1}
+              onChange={(change) => patch(index, change)}
+              onRemove={() => onChange(variants.filter((_, i) => i !== index))}
+            />
+          ))}
         </tbody>
       </table>
       <div className="note">
@@ -186,6 +105,134 @@ export function VariantsEditor({
         )}
       </div>
     </Panel>
+  );
+}
+
+function VariantRow({
+  variant,
+  shared,
+  flows,
+  roles,
+  issue,
+  removable,
+  onChange,
+  onRemove,
+}: {
+  variant: DraftVariant;
+  shared: SharedVariant | undefined;
+  flows: Flows;
+  roles: readonly RoleFacts[];
+  issue: (field: string) => string | null;
+  removable: boolean;
+  onChange: (change: Partial<DraftVariant>) => void;
+  onRemove: () => void;
+}) {
+  return (
+    <tr>
+      <th scope="row">
+        <TextInput
+          aria-label={`Label of ${variant.label}`}
+          w={120}
+          value={variant.label}
+          onChange={(event) => onChange({ label: event.currentTarget.value })}
+          error={issue('label')}
+        />
+      </th>
+      <td>
+        <FlowFields variant={variant} flows={flows} issue={issue} onChange={onChange} />
+      </td>
+      <td>
+        <TextInput
+          aria-label={`Weight of ${variant.label}`}
+          inputMode="numeric"
+          w={76}
+          value={variant.weight}
+          onChange={(event) => onChange({ weight: event.currentTarget.value })}
+          error={issue('weight') !== null}
+          aria-description={issue('weight') ?? undefined}
+        />
+      </td>
+      <td>{shared && <ShareFlow share={shared.share} observed={shared.observed} />}</td>
+      <td>{shared && <ShareLines share={shared.share} observed={shared.observed} />}</td>
+      <td>
+        <RolePicker
+          variant={variant.label}
+          value={variant.targetRoles}
+          roles={roles}
+          onChange={(targetRoles) => onChange({ targetRoles })}
+        />
+        {shared?.share.dead && (
+          <span className="field-warning" role="alert">
+            Variant {variant.label} will be skipped: none of its roles has a healthy worker.
+          </span>
+        )}
+        {['weight', 'targetRoles'].map((field) => {
+          const text = issue(field);
+          return (
+            text && (
+              <span className="field-error" role="alert" key={field}>
+                {text}
+              </span>
+            )
+          );
+        })}
+      </td>
+      <td className="r">
+        <button
+          type="button"
+          className="icon-button dense"
+          aria-label={`Remove ${variant.label}`}
+          disabled={!removable}
+          onClick={onRemove}
+        >
+          <Glyph icon={IconX} size={14} />
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function FlowFields({
+  variant,
+  flows,
+  issue,
+  onChange,
+}: {
+  variant: DraftVariant;
+  flows: Flows;
+  issue: (field: string) => string | null;
+  onChange: (change: Partial<DraftVariant>) => void;
+}) {
+  const versions = flows.find((each) => each.ref === variant.flowId)?.versions.nodes ?? [];
+  return (
+    <span className="flow-fields">
+      <Select
+        aria-label={`Workflow of ${variant.label}`}
+        w={170}
+        searchable
+        allowDeselect={false}
+        placeholder="Workflow"
+        data={options(
+          flows.map((each) => each.ref),
+          variant.flowId,
+        )}
+        value={variant.flowId === '' ? null : variant.flowId}
+        onChange={(flowId) => onChange({ flowId: flowId ?? '', versionId: null })}
+        error={issue('flowId')}
+      />
+      <Select
+        aria-label={`Version of ${variant.label}`}
+        w={92}
+        allowDeselect={false}
+        data={[
+          { value: 'latest', label: 'latest' },
+          ...versions.map((version) => ({ value: version.id, label: `v${version.number}` })),
+        ]}
+        value={variant.versionId ?? 'latest'}
+        onChange={(version) => onChange({ versionId: version === 'latest' ? null : version })}
+        error={issue('versionId')}
+      />
+    </span>
   );
 }
 

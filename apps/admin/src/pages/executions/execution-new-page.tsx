@@ -1,7 +1,7 @@
 import { Button, JsonInput, NumberInput, PasswordInput, SegmentedControl, Select, TextInput } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { type ApiError, execute } from '../../api/client.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { execute } from '../../api/client.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
 import { paths } from '../../paths.ts';
@@ -9,89 +9,40 @@ import { useFollow } from '../../ui/anchor.tsx';
 import { Banner } from '../../ui/banner.tsx';
 import { PageHead, Panel } from '../../ui/layout.tsx';
 import { text } from '../../url-state.ts';
-import { RunDeploymentDocument, RunWorkflowDocument, TargetsDocument } from './execution-queries.ts';
-import { readJson } from './json-input.ts';
+import { TargetsDocument } from './execution-queries.ts';
+import { type StartTarget, useStartForm } from './start-form.ts';
 
 const SHAPE = { deployment: text(), workflow: text() };
+
+type Form = ReturnType<typeof useStartForm>;
 
 /** Start one execution, of a deployment (which picks the variant) or of a workflow. */
 export function ExecutionNewPage() {
   usePage([{ name: 'Executions', href: paths.executions() }, { name: 'Start an execution' }]);
   const [url, setUrl] = useUrlState(SHAPE);
   const follow = useFollow();
-  const kind = url.workflow !== '' ? 'workflow' : 'deployment';
-  const [chosen, setChosen] = useState<'deployment' | 'workflow'>(kind);
-  const [input, setInput] = useState('{}');
-  const [routingInput, setRoutingInput] = useState('');
-  const [sessionKey, setSessionKey] = useState('');
-  const [preferredWorker, setPreferredWorker] = useState('');
-  const [requiredWorker, setRequiredWorker] = useState('');
-  const [parkTtl, setParkTtl] = useState<number | string>('');
-  const [priority, setPriority] = useState<number | string>('');
-  // One key per form: pressing the button twice starts one execution.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const [checked, setChecked] = useState(false);
-  const targets = useQuery({
-    queryKey: ['run-targets'],
-    queryFn: ({ signal }) => execute(TargetsDocument, {}, { signal }),
-  });
-  const target = chosen === 'deployment' ? url.deployment : url.workflow;
-  const readInput = readJson(input);
-  const readRouting = readJson(routingInput);
-  const run = useMutation<string, ApiError>({
-    mutationFn: async () => {
-      const shared = {
-        idempotencyKey,
-        ...(readInput.ok && readInput.value !== undefined && { input: readInput.value }),
-        ...(readRouting.ok && readRouting.value !== undefined && { routingInput: readRouting.value }),
-        ...(preferredWorker.trim() !== '' && { preferredWorker: preferredWorker.trim() }),
-        ...(requiredWorker.trim() !== '' && { requiredWorker: requiredWorker.trim() }),
-        ...(typeof parkTtl === 'number' && { parkTtlSeconds: parkTtl }),
-        ...(typeof priority === 'number' && { priority }),
-      };
-      if (chosen === 'workflow') {
-        return (await execute(RunWorkflowDocument, { input: { workflow: target, ...shared } })).runWorkflow.execution
-          .id;
-      }
-      const session = sessionKey === '' ? {} : { sessionKey };
-      return (await execute(RunDeploymentDocument, { input: { deployment: target, ...session, ...shared } }))
-        .runDeployment.execution.id;
-    },
-    onSuccess: (id) => follow(paths.execution(id)),
-  });
-  const issue = (field: string): string | null =>
-    run.error?.issues.find((each) => each.path.replace(/^input\./, '').split('.')[0] === field)?.message ??
-    (run.error?.field?.replace(/^input\./, '') === field ? run.error.message : null);
-  const onFields = [
-    'input',
-    'routingInput',
-    'sessionKey',
-    'preferredWorker',
-    'requiredWorker',
-    'parkTtlSeconds',
-    'priority',
-    'deployment',
-    'workflow',
-  ];
-  const elsewhere = run.error && !onFields.some((field) => issue(field) !== null);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setChecked(true);
-    if (target !== '' && readInput.ok && readRouting.ok) run.mutate();
-  };
+  const [kind, setKind] = useState<StartTarget['kind']>(url.workflow === '' ? 'deployment' : 'workflow');
+  const form = useStartForm({ kind, name: url[kind] }, (id) => follow(paths.execution(id)));
   return (
     <>
       <PageHead title="Start an execution" meta="It runs for real. The Why is on the page that opens." />
-      {elsewhere && run.error && (
-        <Banner tone="bad" title={run.error.code === 'NO_HEALTHY_VARIANT' ? 'No live variant' : 'Not started'}>
-          {run.error.message}{' '}
+      {form.error && (
+        <Banner tone="bad" title={form.error.code === 'NO_HEALTHY_VARIANT' ? 'No live variant' : 'Not started'}>
+          {form.error.message}{' '}
           <span className="mute">
-            {run.error.code}
-            {run.error.requestId && ` · request ${run.error.requestId}`}
+            {form.error.code}
+            {form.error.requestId && ` · request ${form.error.requestId}`}
           </span>
         </Banner>
       )}
-      <form className="form" onSubmit={submit} noValidate>
+      <form
+        className="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          form.submit();
+        }}
+      >
         <Panel title="What to run">
           <div className="form">
             <SegmentedControl
@@ -100,112 +51,135 @@ export function ExecutionNewPage() {
                 { value: 'deployment', label: 'Deployment' },
                 { value: 'workflow', label: 'Workflow' },
               ]}
-              value={chosen}
-              onChange={(value) => setChosen(value === 'workflow' ? 'workflow' : 'deployment')}
+              value={kind}
+              onChange={(value) => setKind(value === 'workflow' ? 'workflow' : 'deployment')}
               w={220}
             />
-            {chosen === 'deployment' ? (
-              <>
-                <Select
-                  label="Deployment"
-                  placeholder="Choose a deployment"
-                  searchable
-                  data={(targets.data?.deployments.nodes ?? []).map((each) => each.slug)}
-                  value={url.deployment === '' ? null : url.deployment}
-                  onChange={(deployment) => setUrl({ deployment: deployment ?? '', workflow: '' }, 'replace')}
-                  error={checked && target === '' ? 'Choose a deployment.' : issue('deployment')}
-                />
-                <TextInput
-                  label="Session key"
-                  description="The same key gets the same variant. Without one, the variant is drawn by weight."
-                  value={sessionKey}
-                  onChange={(event) => setSessionKey(event.currentTarget.value)}
-                  error={issue('sessionKey')}
-                />
-              </>
-            ) : (
-              <Select
-                label="Workflow"
-                placeholder="Choose a workflow"
-                searchable
-                data={(targets.data?.workflows.nodes ?? []).map((each) => each.ref)}
-                value={url.workflow === '' ? null : url.workflow}
-                onChange={(workflow) => setUrl({ workflow: workflow ?? '', deployment: '' }, 'replace')}
-                error={checked && target === '' ? 'Choose a workflow.' : issue('workflow')}
+            <Target
+              kind={kind}
+              value={url[kind]}
+              problem={form.targetProblem}
+              onChange={(name) => setUrl({ deployment: '', workflow: '', [kind]: name }, 'replace')}
+            />
+            {kind === 'deployment' && (
+              <TextInput
+                label="Session key"
+                description="The same key gets the same variant. Without one, the variant is drawn by weight."
+                value={form.values.sessionKey}
+                onChange={(event) => form.set({ sessionKey: event.currentTarget.value })}
+                error={form.issue('sessionKey')}
               />
             )}
             <JsonInput
               label="Input"
               description="JSON, delivered to the worker."
-              value={input}
-              onChange={setInput}
+              value={form.values.input}
+              onChange={(input) => form.set({ input })}
               autosize
               minRows={5}
               maxRows={16}
               formatOnBlur
               spellCheck={false}
-              error={(checked || input.trim() !== '') && !readInput.ok ? readInput.problem : issue('input')}
+              error={form.inputProblem}
               styles={{ input: { fontFamily: 'var(--mono)', fontSize: 12 } }}
             />
           </div>
         </Panel>
-        <Panel title="Where it may run" aside="all optional">
-          <div className="form">
-            <PasswordInput
-              label="Routing input"
-              description="JSON object, matched at dispatch, never delivered to the worker and never shown again. At most 4 KB."
-              autoComplete="off"
-              value={routingInput}
-              onChange={(event) => setRoutingInput(event.currentTarget.value)}
-              error={readRouting.ok ? issue('routingInput') : 'Not a JSON object.'}
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the routing input' }}
-            />
-            <div className="grid g2">
-              <TextInput
-                label="Preferred worker"
-                description="A hint; ignored where it cannot take it."
-                value={preferredWorker}
-                onChange={(event) => setPreferredWorker(event.currentTarget.value)}
-                error={issue('preferredWorker')}
-              />
-              <TextInput
-                label="Required worker"
-                description="A binding; parks where it cannot take it."
-                value={requiredWorker}
-                onChange={(event) => setRequiredWorker(event.currentTarget.value)}
-                error={issue('requiredWorker')}
-              />
-              <NumberInput
-                label="Park TTL, seconds"
-                description="How long it may wait unassigned; 0 for ever."
-                min={0}
-                allowDecimal={false}
-                hideControls
-                value={parkTtl}
-                onChange={setParkTtl}
-                error={issue('parkTtlSeconds')}
-              />
-              <NumberInput
-                label="Priority"
-                description="−1,000 to 1,000; higher goes first."
-                min={-1000}
-                max={1000}
-                allowDecimal={false}
-                hideControls
-                value={priority}
-                onChange={setPriority}
-                error={issue('priority')}
-              />
-            </div>
-          </div>
-        </Panel>
+        <Where form={form} />
         <div className="form-actions">
-          <Button type="submit" variant="filled" loading={run.isPending}>
+          <Button type="submit" variant="filled" loading={form.pending}>
             Start execution
           </Button>
           <Button onClick={() => follow(paths.executions())}>Cancel</Button>
         </div>
       </form>
     </>
+  );
+}
+
+function Target({
+  kind,
+  value,
+  problem,
+  onChange,
+}: {
+  kind: StartTarget['kind'];
+  value: string;
+  problem: string | null;
+  onChange: (name: string) => void;
+}) {
+  const { data } = useQuery({
+    queryKey: ['run-targets'],
+    queryFn: ({ signal }) => execute(TargetsDocument, {}, { signal }),
+  });
+  const known =
+    kind === 'deployment'
+      ? (data?.deployments.nodes ?? []).map((each) => each.slug)
+      : (data?.workflows.nodes ?? []).map((each) => each.ref);
+  return (
+    <Select
+      label={kind === 'deployment' ? 'Deployment' : 'Workflow'}
+      placeholder={`Choose a ${kind}`}
+      searchable
+      data={value === '' || known.includes(value) ? known : [value, ...known]}
+      value={value === '' ? null : value}
+      onChange={(name) => onChange(name ?? '')}
+      error={problem}
+    />
+  );
+}
+
+function Where({ form }: { form: Form }) {
+  return (
+    <Panel title="Where it may run" aside="all optional">
+      <div className="form">
+        <PasswordInput
+          label="Routing input"
+          description="JSON object, matched at dispatch, never delivered to the worker and never shown again. At most 4 KB."
+          autoComplete="off"
+          value={form.values.routingInput}
+          onChange={(event) => form.set({ routingInput: event.currentTarget.value })}
+          error={form.routingProblem}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the routing input' }}
+        />
+        <div className="grid g2">
+          <TextInput
+            label="Preferred worker"
+            description="A hint; ignored where it cannot take it."
+            value={form.values.preferredWorker}
+            onChange={(event) => form.set({ preferredWorker: event.currentTarget.value })}
+            error={form.issue('preferredWorker')}
+          />
+          <TextInput
+            label="Required worker"
+            description="A binding; parks where it cannot take it."
+            value={form.values.requiredWorker}
+            onChange={(event) => form.set({ requiredWorker: event.currentTarget.value })}
+            error={form.issue('requiredWorker')}
+          />
+          <NumberInput
+            label="Park TTL, seconds"
+            description="How long it may wait unassigned; 0 for ever."
+            min={0}
+            allowDecimal={false}
+            hideControls
+            value={form.values.parkTtlSeconds}
+            onChange={(parkTtlSeconds) => form.set({ parkTtlSeconds })}
+            error={form.issue('parkTtlSeconds')}
+          />
+          <NumberInput
+            label="Priority"
+            description="−1,000 to 1,000; higher goes first."
+            min={-1000}
+            max={1000}
+            allowDecimal={false}
+            hideControls
+            value={form.values.priority}
+            onChange={(priority) => form.set({ priority })}
+            error={form.issue('priority')}
+          />
+        </div>
+      </div>
+    </Panel>
   );
 }

@@ -57,7 +57,7 @@ export function ExecutionPage() {
     <>
       <PageHead
         mono={query.data?.execution !== null}
-        title={query.data?.execution === null ? 'Execution not found' : shortId(id)}
+        title={query.data?.execution === null ? 'Execution not found' : id}
         badge={execution && <StatusBadge look={executionLook(execution)} pill />}
         meta={execution && <Meta execution={execution} />}
         actions={execution && <Actions execution={execution} />}
@@ -221,20 +221,9 @@ function Actions({ execution }: { execution: ExecutionDetail }) {
     onSuccess: (id) => follow(paths.execution(id)),
     onError: (error) => showToast({ message: error.message }),
   });
-  const call = callOf(execution);
   return (
     <>
-      <Menu position="bottom-end" width={220}>
-        <Menu.Target>
-          <Button leftSection={<Glyph icon={IconCopy} />}>Copy as</Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => void copyText(asCurl(call, location.origin), 'curl command copied')}>
-            Copy as curl
-          </Menu.Item>
-          <Menu.Item onClick={() => void copyText(asGraphql(call), 'GraphQL copied')}>Copy as GraphQL</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <CopyAs execution={execution} />
       {ended ? (
         <PermittedButton
           permission="execution:create"
@@ -255,38 +244,7 @@ function Actions({ execution }: { execution: ExecutionDetail }) {
           Cancel…
         </PermittedButton>
       )}
-      <Menu position="bottom-end" width={200}>
-        <Menu.Target>
-          <button type="button" className="icon-button" aria-label={`More actions for ${shortId(execution.id)}`}>
-            <Glyph icon={IconDots} />
-          </button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Glyph icon={IconCopy} />} onClick={() => void copyText(execution.id)}>
-            Copy id
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<Glyph icon={IconLink} />}
-            onClick={() => void copyText(location.origin + paths.execution(execution.id))}
-          >
-            Copy link
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<Glyph icon={IconPlayerPlay} />}
-            onClick={() =>
-              follow(
-                paths.executionNew(
-                  execution.deployment
-                    ? { deployment: execution.deployment.slug }
-                    : { workflow: execution.workflowRef },
-                ),
-              )
-            }
-          >
-            Start another
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <More execution={execution} />
       {asking && (
         <Confirm
           title={`Cancel ${shortId(execution.id)}?`}
@@ -304,6 +262,59 @@ function Actions({ execution }: { execution: ExecutionDetail }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+function CopyAs({ execution }: { execution: ExecutionDetail }) {
+  const call = callOf(execution);
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <Button leftSection={<Glyph icon={IconCopy} />}>Copy as</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void copyText(asCurl(call, location.origin), 'curl command copied')}>
+          Copy as curl
+        </Menu.Item>
+        <Menu.Item onClick={() => void copyText(asGraphql(call), 'GraphQL copied')}>Copy as GraphQL</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function More({ execution }: { execution: ExecutionDetail }) {
+  const follow = useFollow();
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <button type="button" className="icon-button" aria-label={`More actions for ${shortId(execution.id)}`}>
+          <Glyph icon={IconDots} />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<Glyph icon={IconCopy} />} onClick={() => void copyText(execution.id)}>
+          Copy id
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Glyph icon={IconLink} />}
+          onClick={() => void copyText(location.origin + paths.execution(execution.id))}
+        >
+          Copy link
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Glyph icon={IconPlayerPlay} />}
+          onClick={() =>
+            follow(
+              paths.executionNew(
+                execution.deployment ? { deployment: execution.deployment.slug } : { workflow: execution.workflowRef },
+              ),
+            )
+          }
+        >
+          Start another
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

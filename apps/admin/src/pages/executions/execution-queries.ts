@@ -116,12 +116,14 @@ graphql(`
 `);
 
 export const ExecutionsDocument = graphql(`
-  query Executions($first: Int!, $after: String, $filter: ExecutionFilter) {
-    executions(first: $first, after: $after, filter: $filter) {
+  query Executions($first: Int, $after: String, $last: Int, $before: String, $filter: ExecutionFilter) {
+    executions(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
       totalCount
       totalCountExact
       pageInfo {
         hasNextPage
+        hasPreviousPage
+        startCursor
         endCursor
       }
       nodes {

@@ -3,9 +3,9 @@ import { IconPlayerPlay, IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
-import type { ExecutionCountsFragment } from './execution-list.ts';
 import type { ExecutionFilter, ExecutionsQuery, ExecutionState } from '../../api/generated/graphql.ts';
 import { useLiveView, useSubscription } from '../../api/live.ts';
+import { FIRST_PAGE, neighbours, pageArgs, type PagePlace } from '../../api/paging.ts';
 import { noticeServerTime } from '../../api/server-clock.ts';
 import { useMay } from '../../api/viewer.ts';
 import { countAtLeast } from '../../format.ts';
@@ -22,7 +22,14 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
 import { choice, choices, text } from '../../url-state.ts';
-import { applyToQuery, hasFilter, PAGE_SIZE, toFilter } from './execution-list.ts';
+import {
+  applyToQuery,
+  type ExecutionCountsFragment,
+  hasFilter,
+  type ListState,
+  PAGE_SIZE,
+  toFilter,
+} from './execution-list.ts';
 import { ExecutionCountsDocument, ExecutionsDocument, ExecutionsLiveDocument } from './execution-queries.ts';
 import { ExecutionsTable } from './executions-table.tsx';
 
@@ -53,7 +60,20 @@ const SHAPE = {
   role: text(),
   session: text(),
   after: text(),
+  before: text(),
 };
+
+const NO_FILTER = {
+  q: '',
+  state: [],
+  parked: '',
+  workflow: '',
+  deployment: '',
+  variant: '',
+  worker: '',
+  role: '',
+  session: '',
+} as const;
 
 const NARROWED = ['workflow', 'deployment', 'variant', 'worker', 'role', 'session'] as const;
 
@@ -62,38 +82,12 @@ export function ExecutionsPage() {
   const [state, set] = useUrlState(SHAPE);
   const follow = useFollow();
   const may = useMay();
-  const { status: connection } = useLiveView();
   const filter = useMemo(() => toFilter(state), [state]);
-  const query = useLiveExecutions(filter, state.after);
-  const counts = useCounts(
-    useMemo(() => toFilter({ ...state, state: [], parked: '' }), [state]),
-    connection === 'STALE',
-  );
-  const clear = (): void =>
-    set({
-      q: '',
-      state: [],
-      parked: '',
-      workflow: '',
-      deployment: '',
-      variant: '',
-      worker: '',
-      role: '',
-      session: '',
-      after: '',
-    });
+  const query = useLiveExecutions(filter, state);
   const page = query.data?.executions;
-  const options: FilterOption<ExecutionState | 'PARKED'>[] = STATES.flatMap(
-    (value): FilterOption<ExecutionState | 'PARKED'>[] => {
-      const counted = counts.get(value)?.count ?? 0;
-      const option = { value, look: status.execution[value], count: counted };
-      if (value === 'PENDING') {
-        const parked = [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
-        return [option, { value: 'PARKED', look: PARKED, count: parked, aside: true }];
-      }
-      return PASSING.has(value) && counted === 0 && !state.state.includes(value) ? [] : [option];
-    },
-  );
+  const near = page && neighbours(state, page.pageInfo);
+  const narrow = (patch: Partial<typeof state>, how?: 'push' | 'replace'): void =>
+    set({ ...patch, ...FIRST_PAGE }, how);
   return (
     <>
       <PageHead
@@ -111,29 +105,20 @@ export function ExecutionsPage() {
           </PermittedButton>
         }
       />
-      <FilterBar
-        label="Filter by state"
-        options={options}
-        selected={state.parked === '1' ? [...state.state, 'PARKED'] : state.state}
-        onToggle={(value) =>
-          value === 'PARKED'
-            ? set({ parked: state.parked === '1' ? '' : '1', after: '' })
-            : set({ state: toggled(state.state, value), after: '' })
-        }
-      />
+      <StateFilter state={state} onChange={narrow} />
       <div className="tools">
         <SearchField
           label="Search executions"
           placeholder="Id prefix, or a session key"
           value={state.q}
-          onSearch={(q) => set({ q, after: '' }, 'replace')}
+          onSearch={(q) => narrow({ q }, 'replace')}
         />
         {NARROWED.filter((name) => state[name] !== '').map((name) => (
           <Button
             key={name}
             rightSection={<Glyph icon={IconX} size={14} />}
-            aria-label={`Remove filter ${name} ${state[name]}`}
-            onClick={() => set({ [name]: '', after: '' })}
+            aria-label={`${name} ${state[name]}, remove filter`}
+            onClick={() => narrow({ [name]: '' })}
           >
             {name} {state[name]}
           </Button>
@@ -142,7 +127,7 @@ export function ExecutionsPage() {
       <div className="panel">
         {query.isPending ? (
           <SkeletonRows label="executions" rows={12} />
-        ) : !page ? (
+        ) : !page || !near ? (
           query.error && (
             <ErrorView what="Executions could not be read" failure={query.error} onRetry={() => void query.refetch()} />
           )
@@ -150,44 +135,71 @@ export function ExecutionsPage() {
           <>
             <ExecutionsTable rows={page.nodes} />
             <TableFoot
-              onPrevious={state.after === '' ? null : () => history.back()}
-              onNext={page.pageInfo.hasNextPage ? () => set({ after: page.pageInfo.endCursor ?? '' }) : null}
+              onPrevious={near.previous && (() => set(near.previous ?? FIRST_PAGE))}
+              onNext={near.next && (() => set(near.next ?? FIRST_PAGE))}
             >
               {countAtLeast(page.totalCount, page.totalCountExact)} {page.totalCount === 1 ? 'execution' : 'executions'}
             </TableFoot>
           </>
-        ) : hasFilter(filter) || state.after !== '' ? (
-          <NoMatchView onClear={clear}>No execution matches all of them.</NoMatchView>
+        ) : hasFilter(filter) ? (
+          <NoMatchView onClear={() => narrow(NO_FILTER)}>No execution matches all of them.</NoMatchView>
         ) : (
-          <EmptyView
-            icon={IconPlayerPlay}
-            title="Nothing has run yet"
-            actions={
-              <Button variant="filled" onClick={() => follow(paths.executionNew())}>
-                Start an execution
-              </Button>
-            }
-          >
-            <p>
-              An execution is one request to run a workflow. It appears here at once and says why it went where it went.
-            </p>
-          </EmptyView>
+          <NothingYet />
         )}
       </div>
     </>
   );
 }
 
+function NothingYet() {
+  const follow = useFollow();
+  return (
+    <EmptyView
+      icon={IconPlayerPlay}
+      title="Nothing has run yet"
+      actions={<Button onClick={() => follow(paths.executionNew())}>Start the first one</Button>}
+    >
+      <p>An execution is one request to run a workflow. It appears here at once and says why it went where it went.</p>
+    </EmptyView>
+  );
+}
+
+/** The states with their counts; parked is a flag on top of them, so it stands beside the strip. */
+function StateFilter({ state, onChange }: { state: ListState; onChange: (patch: Partial<ListState>) => void }) {
+  const { status: connection } = useLiveView();
+  const unfiltered = useMemo(() => toFilter({ ...state, state: [], parked: '' }), [state]);
+  const counts = useCounts(unfiltered, connection === 'STALE');
+  const parked = [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
+  const options: FilterOption<ExecutionState | 'PARKED'>[] = STATES.map((value) => ({
+    value,
+    look: status.execution[value],
+    count: counts.get(value)?.count ?? 0,
+  })).filter(({ value, count }) => !PASSING.has(value) || count > 0 || state.state.includes(value));
+  return (
+    <FilterBar
+      label="Filter by state"
+      options={options.toSpliced(1, 0, { value: 'PARKED', look: PARKED, count: parked, aside: true })}
+      selected={state.parked === '1' ? [...state.state, 'PARKED'] : state.state}
+      onToggle={(value) =>
+        onChange(
+          value === 'PARKED' ? { parked: state.parked === '1' ? '' : '1' } : { state: toggled(state.state, value) },
+        )
+      }
+    />
+  );
+}
+
 /** One page of the list, live: rows change in place, new ones come in at the top of the first page. */
-function useLiveExecutions(filter: ExecutionFilter, after: string) {
+function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
   const client = useQueryClient();
   const { status: connection } = useLiveView();
-  const key = ['executions', filter, after];
+  const variables = { ...pageArgs(place, PAGE_SIZE), filter };
+  const key = ['executions', variables];
+  const first = place.after === '' && place.before === '';
   const tick = useRef(0);
   const query = useQuery<ExecutionsQuery, ApiError>({
     queryKey: key,
-    queryFn: ({ signal }) =>
-      execute(ExecutionsDocument, { first: PAGE_SIZE, after: after === '' ? null : after, filter }, { signal }),
+    queryFn: ({ signal }) => execute(ExecutionsDocument, variables, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: connection === 'STALE' ? 10_000 : false,
   });
@@ -199,7 +211,7 @@ function useLiveExecutions(filter: ExecutionFilter, after: string) {
         noticeServerTime(executionChanges.at);
         client.setQueryData<ExecutionsQuery>(
           key,
-          (old) => old && applyToQuery(old, { ...executionChanges, items: executionChanges.executions }, after === ''),
+          (old) => old && applyToQuery(old, { ...executionChanges, items: executionChanges.executions }, first),
         );
         // Counts are read again at most every two seconds, and only because something changed.
         if (executionChanges.kind !== 'SNAPSHOT' && Date.now() - tick.current > 2_000) {

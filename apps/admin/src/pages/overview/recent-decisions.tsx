@@ -59,7 +59,7 @@ export function RecentDecisions() {
         </EmptyView>
       ) : (
         <Scroll label="Recent decisions, table">
-          <table className="tb">
+          <table className="tb decisions">
             <thead>
               <tr>
                 <th scope="col">Outcome</th>

@@ -1,5 +1,5 @@
 import { IconCpu } from '@tabler/icons-react';
-import { metricValue } from '../../format.ts';
+import { metricText } from '../../format.ts';
 import { status } from '../../status.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Panel, Scroll } from '../../ui/layout.tsx';
@@ -79,12 +79,12 @@ function row(metric: Metric, history: MetricHistory) {
       <th scope="row" className="mono">
         {metric.key}
       </th>
-      <td className="r strong">{metricValue(metric.value)}</td>
+      <td className="r strong">{metricText(metric.key, metric.value)}</td>
       <td>
         <Sparkline values={seen} label={metric.key} tone={metric.stale ? 'stale' : 'ink'} />
       </td>
       <td className="r mute small">
-        {metricValue(Math.min(...seen))} – {metricValue(Math.max(...seen))}
+        {metricText(metric.key, Math.min(...seen))} – {metricText(metric.key, Math.max(...seen))}
       </td>
       <td className="r">
         {metric.stale && <StatusBadge look={status.worker.STALE} />} <Ago at={metric.at} />

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconBarrierBlock, IconCircleCheck, IconFilterDown, IconServerOff } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { WorkerQuery } from '../../api/generated/graphql.ts';
 import { useLiveView, useSubscription } from '../../api/live.ts';
@@ -88,12 +88,7 @@ function NotFound({ name }: { name: string }) {
 
 function Detail({ worker }: { worker: WorkerDetail }) {
   const [{ tab }] = useUrlState(SHAPE);
-  const [history, setHistory] = useState<MetricHistory>({});
-  const follow = useFollow();
-  const verbs = useWorkerVerbs(worker, () => follow(paths.workers()));
-  useEffect(() => {
-    setHistory((old) => recordMetrics(old, worker.metrics, Date.now()));
-  }, [worker.metrics]);
+  const history = useMetricHistory(worker);
   const reason = statusReason(worker);
   const failing = worker.checks.filter((check) => !check.healthy);
   return (
@@ -117,43 +112,7 @@ function Detail({ worker }: { worker: WorkerDetail }) {
             <span className="mono">{worker.id}</span>
           </>
         }
-        actions={
-          <>
-            {worker.availability === 'ACTIVE' ? (
-              <PermittedButton
-                permission="worker:update"
-                allowed={verbs.allowed}
-                loading={verbs.pending}
-                leftSection={<Glyph icon={IconBarrierBlock} />}
-                onClick={() => verbs.set('CORDONED')}
-              >
-                Cordon
-              </PermittedButton>
-            ) : (
-              <PermittedButton
-                permission="worker:update"
-                allowed={verbs.allowed}
-                loading={verbs.pending}
-                leftSection={<Glyph icon={IconCircleCheck} />}
-                onClick={() => verbs.set('ACTIVE')}
-              >
-                Activate
-              </PermittedButton>
-            )}
-            {worker.availability !== 'DRAINING' && (
-              <PermittedButton
-                permission="worker:update"
-                allowed={verbs.allowed}
-                leftSection={<Glyph icon={IconFilterDown} />}
-                onClick={() => verbs.set('DRAINING')}
-              >
-                Drain…
-              </PermittedButton>
-            )}
-            <WorkerMenu worker={worker} verbs={verbs} withAvailability={false} />
-            {verbs.dialog}
-          </>
-        }
+        actions={<Actions worker={worker} />}
       />
       {worker.status !== 'HEALTHY' && (
         <Banner
@@ -203,6 +162,52 @@ function Detail({ worker }: { worker: WorkerDetail }) {
       )}
       {tab === 'executions' && <WorkerExecutions name={worker.name} load={worker.load} />}
       {tab === 'decisions' && <WorkerDecisions name={worker.name} load={worker.load} />}
+    </>
+  );
+}
+
+/** What this browser has received; starts empty for each worker. */
+function useMetricHistory(worker: WorkerDetail): MetricHistory {
+  const [seen, setSeen] = useState<{ name: string; metrics: unknown; history: MetricHistory }>({
+    name: worker.name,
+    metrics: null,
+    history: {},
+  });
+  if (seen.name === worker.name && seen.metrics === worker.metrics) return seen.history;
+  // Derived from what has arrived: React renders again at once with the new state.
+  const before = seen.name === worker.name ? seen.history : {};
+  const history = recordMetrics(before, worker.metrics, Date.parse(worker.lastSeenAt));
+  setSeen({ name: worker.name, metrics: worker.metrics, history });
+  return history;
+}
+
+function Actions({ worker }: { worker: WorkerDetail }) {
+  const follow = useFollow();
+  const verbs = useWorkerVerbs(worker, () => follow(paths.workers()));
+  const active = worker.availability === 'ACTIVE';
+  return (
+    <>
+      <PermittedButton
+        permission="worker:update"
+        allowed={verbs.allowed}
+        loading={verbs.pending}
+        leftSection={<Glyph icon={active ? IconBarrierBlock : IconCircleCheck} />}
+        onClick={() => verbs.set(active ? 'CORDONED' : 'ACTIVE')}
+      >
+        {active ? 'Cordon' : 'Activate'}
+      </PermittedButton>
+      {worker.availability !== 'DRAINING' && (
+        <PermittedButton
+          permission="worker:update"
+          allowed={verbs.allowed}
+          leftSection={<Glyph icon={IconFilterDown} />}
+          onClick={() => verbs.set('DRAINING')}
+        >
+          Drain…
+        </PermittedButton>
+      )}
+      <WorkerMenu worker={worker} verbs={verbs} withAvailability={false} />
+      {verbs.dialog}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Modal, Select } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconServer, IconTerminal2 } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
+import type { WorkerFilter } from '../../api/generated/graphql.ts';
 import { freeze, useLiveView } from '../../api/live.ts';
 import { useRoles } from '../../api/roles.ts';
 import { count, plural } from '../../format.ts';
@@ -15,15 +16,17 @@ import { Count, PageHead } from '../../ui/layout.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
-import { choice, choices, sort, text, texts } from '../../url-state.ts';
+import { choice, choices, sort, type StateOf, text, texts } from '../../url-state.ts';
 import { countWorkers, matchesStatus, readWorkerSearch, sortWorkers, toLabels } from './worker-filter.ts';
-import { loadWorkers, WorkersLiveDocument } from './worker-queries.ts';
+import { loadWorkers, type WorkerRow, WorkersLiveDocument } from './worker-queries.ts';
 import { WorkersTable } from './workers-table.tsx';
 
 const STATUSES = ['HEALTHY', 'UNHEALTHY', 'STALE', 'OFFLINE'] as const;
 const AVAILABILITIES = ['CORDONED', 'DRAINING'] as const;
 const PAGE = 100;
 const START = 'SERVICE_ROLE=worker npx muster worker start ./workflows.ts --name w-1';
+
+const NOBODY: readonly WorkerRow[] = [];
 
 const SHAPE = {
   q: text(),
@@ -37,22 +40,25 @@ const SHAPE = {
   start: choice(['0', '1'], '0'),
 };
 
-/** The live fleet. What narrows it on the server is in the subscription's filter; status and order are applied here. */
+type WorkersState = StateOf<typeof SHAPE>;
+type Patch = (patch: Partial<WorkersState>, how?: 'push' | 'replace') => void;
+
+/** What narrows the list on the server; status and availability are filtered here, so that their counts stay whole. */
+function serverFilter(state: WorkersState): WorkerFilter {
+  return {
+    ...(state.q !== '' && { search: state.q }),
+    ...(state.label.length > 0 && { labels: toLabels(state.label) }),
+    ...(state.role !== '' && { roles: [state.role] }),
+    ...(state.version !== '' && { versions: [state.version] }),
+  };
+}
+
+/** The live fleet. */
 export function WorkersPage() {
   usePage([{ name: 'Workers' }]);
   const [state, set] = useUrlState(SHAPE);
-  const { status: connection } = useLiveView();
-  const roles = useRoles();
   const [joined, setJoined] = useState(0);
-  const filter = useMemo(
-    () => ({
-      ...(state.q !== '' && { search: state.q }),
-      ...(state.label.length > 0 && { labels: toLabels(state.label) }),
-      ...(state.role !== '' && { roles: [state.role] }),
-      ...(state.version !== '' && { versions: [state.version] }),
-    }),
-    [state.q, state.label, state.role, state.version],
-  );
+  const filter = useMemo(() => serverFilter(state), [state]);
   const query = useLiveList(
     {
       key: ['workers', filter],
@@ -66,8 +72,7 @@ export function WorkersPage() {
       if (change.kind === 'ADDED') setJoined(change.items.length);
     },
   );
-  const all = query.data?.items ?? [];
-  const counts = countWorkers(all);
+  const all = query.data?.items ?? NOBODY;
   const rows = useMemo(
     () =>
       sortWorkers(
@@ -76,107 +81,28 @@ export function WorkersPage() {
       ),
     [all, state.status, state.availability, state.sort],
   );
-  const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-  const page = Math.min(pages, Math.max(1, Number.parseInt(state.page, 10) || 1));
   const filtered = Object.keys(filter).length > 0 || state.status.length > 0 || state.availability.length > 0;
-  const clear = (): void => set({ q: '', label: [], status: [], availability: [], role: '', version: '', page: '1' });
-  const versions = [...new Set(all.map((row) => row.version))].toSorted();
-  const healthyRoles = roles.data?.items.filter((role) => role.healthy).length ?? 0;
-  const options: FilterOption<(typeof STATUSES)[number] | (typeof AVAILABILITIES)[number]>[] = [
-    ...STATUSES.map((value) => ({ value, look: status.worker[value], count: counts[value] })),
-    ...AVAILABILITIES.map((value) => ({ value, look: status.availability[value], count: counts[value], aside: true })),
-  ];
   return (
     <>
-      <PageHead
-        title={<>Workers{query.data && <Count>{count(all.length)}</Count>}</>}
-        meta={
-          query.data
-            ? `${counts.HEALTHY} healthy; ${plural(healthyRoles, 'role')} with a healthy worker.`
-            : 'Reading the fleet.'
-        }
-        actions={
-          <>
-            <Button
-              leftSection={<Glyph icon={connection === 'PAUSED' ? IconPlayerPlay : IconPlayerPause} />}
-              rightSection={<kbd>.</kbd>}
-              onClick={() => freeze(connection !== 'PAUSED')}
-            >
-              {connection === 'PAUSED' ? 'Go on' : 'Freeze'}
-            </Button>
-            <Button leftSection={<Glyph icon={IconTerminal2} />} onClick={() => set({ start: '1' })}>
-              Start a worker
-            </Button>
-          </>
-        }
-      />
-      <FilterBar
-        label="Filter by status"
-        options={options}
-        selected={[...state.status, ...state.availability]}
-        onToggle={(value) =>
-          value === 'CORDONED' || value === 'DRAINING'
-            ? set({ availability: toggled(state.availability, value), page: '1' })
-            : set({ status: toggled(state.status, value), page: '1' })
-        }
-      />
-      <div className="tools">
-        <SearchField
-          label="Search workers"
-          placeholder="Name, host, or label like region=eu"
-          value={searchText(state.label, state.q)}
-          normalise={normalised}
-          onSearch={(typed) => {
-            const { q, labels } = readWorkerSearch(typed);
-            set({ q, label: labels, page: '1' }, 'replace');
-          }}
-        />
-        <Select
-          aria-label="Role"
-          placeholder="Role: any"
-          w={150}
-          clearable
-          searchable
-          data={(roles.data?.items ?? []).map((role) => role.role).toSorted()}
-          value={state.role === '' ? null : state.role}
-          onChange={(role) => set({ role: role ?? '', page: '1' })}
-        />
-        <Select
-          aria-label="Version"
-          placeholder="Version: any"
-          w={140}
-          clearable
-          data={state.version !== '' && !versions.includes(state.version) ? [state.version, ...versions] : versions}
-          value={state.version === '' ? null : state.version}
-          onChange={(version) => set({ version: version ?? '', page: '1' })}
-        />
-        <span className="sr" role="status">
-          {joined > 0 ? `${plural(joined, 'worker')} joined` : ''}
-        </span>
-      </div>
+      <Head all={query.data ? all : null} onStart={() => set({ start: '1' })} />
+      <StatusFilter all={all} state={state} onChange={set} />
+      <Tools all={all} state={state} onChange={set} />
+      <span className="sr" role="status">
+        {joined > 0 ? `${plural(joined, 'worker')} joined` : ''}
+      </span>
       <div className="panel">
         {isFilling(query) ? (
           <SkeletonRows label="workers" rows={10} />
         ) : query.isError && !query.data ? (
           <ErrorView what="Workers could not be read" failure={query.error} onRetry={() => void query.refetch()} />
         ) : rows.length > 0 ? (
-          <>
-            <WorkersTable
-              rows={rows.slice((page - 1) * PAGE, page * PAGE)}
-              sort={state.sort}
-              onSort={(next) => set({ sort: next })}
-            />
-            <TableFoot
-              onPrevious={page > 1 ? () => set({ page: String(page - 1) }) : null}
-              onNext={page < pages ? () => set({ page: String(page + 1) }) : null}
-            >
-              {rows.length === all.length
-                ? plural(all.length, 'worker')
-                : `${count(rows.length)} of ${plural(all.length, 'worker')}`}
-            </TableFoot>
-          </>
+          <Rows rows={rows} all={all.length} state={state} onChange={set} />
         ) : filtered ? (
-          <NoMatchView onClear={clear}>No worker has all of them.</NoMatchView>
+          <NoMatchView
+            onClear={() => set({ q: '', label: [], status: [], availability: [], role: '', version: '', page: '1' })}
+          >
+            No worker has all of them.
+          </NoMatchView>
         ) : (
           <EmptyView icon={IconServer} title="No worker has said hello yet">
             <p>Start one; it appears here within two seconds. Any language works.</p>
@@ -200,6 +126,128 @@ export function WorkersPage() {
           <Command text={START} />
         </Modal>
       )}
+    </>
+  );
+}
+
+/** `all` null: not read yet. */
+function Head({ all, onStart }: { all: readonly WorkerRow[] | null; onStart: () => void }) {
+  const { status: connection } = useLiveView();
+  const roles = useRoles();
+  const healthyRoles = roles.data?.items.filter((role) => role.healthy).length ?? 0;
+  const frozen = connection === 'PAUSED';
+  return (
+    <PageHead
+      title={<>Workers{all && <Count>{count(all.length)}</Count>}</>}
+      meta={
+        all
+          ? `${countWorkers(all).HEALTHY} healthy; ${plural(healthyRoles, 'role')} with a healthy worker.`
+          : 'Reading the fleet.'
+      }
+      actions={
+        <>
+          <Button
+            leftSection={<Glyph icon={frozen ? IconPlayerPlay : IconPlayerPause} />}
+            rightSection={<kbd>.</kbd>}
+            onClick={() => freeze(!frozen)}
+          >
+            {frozen ? 'Go on' : 'Freeze'}
+          </Button>
+          <Button leftSection={<Glyph icon={IconTerminal2} />} onClick={onStart}>
+            Start a worker
+          </Button>
+        </>
+      }
+    />
+  );
+}
+
+function StatusFilter({ all, state, onChange }: { all: readonly WorkerRow[]; state: WorkersState; onChange: Patch }) {
+  const counts = countWorkers(all);
+  const options: FilterOption<(typeof STATUSES)[number] | (typeof AVAILABILITIES)[number]>[] = [
+    ...STATUSES.map((value) => ({ value, look: status.worker[value], count: counts[value] })),
+    ...AVAILABILITIES.map((value) => ({ value, look: status.availability[value], count: counts[value], aside: true })),
+  ];
+  return (
+    <FilterBar
+      label="Filter by status"
+      options={options}
+      selected={[...state.status, ...state.availability]}
+      onToggle={(value) =>
+        value === 'CORDONED' || value === 'DRAINING'
+          ? onChange({ availability: toggled(state.availability, value), page: '1' })
+          : onChange({ status: toggled(state.status, value), page: '1' })
+      }
+    />
+  );
+}
+
+function Tools({ all, state, onChange }: { all: readonly WorkerRow[]; state: WorkersState; onChange: Patch }) {
+  const roles = useRoles();
+  const versions = [...new Set([...all.map((row) => row.version), state.version])]
+    .filter((each) => each !== '')
+    .toSorted();
+  return (
+    <div className="tools">
+      <SearchField
+        label="Search workers"
+        placeholder="Name, host, or label like region=eu"
+        value={searchText(state.label, state.q)}
+        normalise={normalised}
+        onSearch={(typed) => {
+          const { q, labels } = readWorkerSearch(typed);
+          onChange({ q, label: labels, page: '1' }, 'replace');
+        }}
+      />
+      <Select
+        aria-label="Role"
+        placeholder="Role: any"
+        w={150}
+        clearable
+        searchable
+        data={(roles.data?.items ?? []).map((role) => role.role).toSorted()}
+        value={state.role === '' ? null : state.role}
+        onChange={(role) => onChange({ role: role ?? '', page: '1' })}
+      />
+      <Select
+        aria-label="Version"
+        placeholder="Version: any"
+        w={140}
+        clearable
+        data={versions}
+        value={state.version === '' ? null : state.version}
+        onChange={(version) => onChange({ version: version ?? '', page: '1' })}
+      />
+    </div>
+  );
+}
+
+function Rows({
+  rows,
+  all,
+  state,
+  onChange,
+}: {
+  rows: readonly WorkerRow[];
+  all: number;
+  state: WorkersState;
+  onChange: Patch;
+}) {
+  const pages = Math.ceil(rows.length / PAGE);
+  const page = Math.min(pages, Math.max(1, Number.parseInt(state.page, 10) || 1));
+  return (
+    <>
+      <WorkersTable
+        rows={rows.slice((page - 1) * PAGE, page * PAGE)}
+        sort={state.sort}
+        onSort={(sort) => onChange({ sort })}
+      />
+      <TableFoot
+        onPrevious={page > 1 ? () => onChange({ page: String(page - 1) }) : null}
+        onNext={page < pages ? () => onChange({ page: String(page + 1) }) : null}
+      >
+        {rows.length === all ? plural(all, 'worker') : `${count(rows.length)} of ${plural(all, 'worker')}`}
+      </TableFoot>
     </>
   );
 }

@@ -5,11 +5,13 @@ export type WorkflowDetail = NonNullable<WorkflowQuery['workflow']>;
 export type WorkflowVersion = WorkflowDetail['versions']['nodes'][number];
 
 export const WorkflowsDocument = graphql(`
-  query Workflows($after: String, $search: String) {
-    workflows(first: 50, after: $after, search: $search) {
+  query Workflows($first: Int, $after: String, $last: Int, $before: String, $search: String) {
+    workflows(first: $first, after: $after, last: $last, before: $before, search: $search) {
       totalCount
       pageInfo {
         hasNextPage
+        hasPreviousPage
+        startCursor
         endCursor
       }
       nodes {
