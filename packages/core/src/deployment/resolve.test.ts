@@ -158,6 +158,13 @@ describe('draws', () => {
     },
   );
 
+  it('begins each share exactly where the one before ends', () => {
+    // Eighths are exact in binary.
+    const variants = [variant('a', 1), variant('b', 5), variant('c', 2)];
+    const picked = [0, 1, 2, 3, 4, 5, 6, 7].map((eighth) => draw(variants, eighth / 8));
+    expect(picked).toEqual(['a', 'b', 'b', 'b', 'b', 'b', 'c', 'c']);
+  });
+
   it('never picks weight 0 or −0, whatever the generator gives', () => {
     for (const weight of [0, -0]) {
       const variants = [variant('off', weight), variant('on', 1), variant('off too', weight)];
