@@ -100,11 +100,14 @@ export class Server {
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
-    await until(`${this.url}/readyz\n${this.#output}`, async () => {
-      if (child.exitCode !== null) return 'gone';
-      const answer = await fetch(`${this.url}/readyz`).catch(() => null);
-      return answer?.ok ? 'ready' : null;
-    });
+    await until(
+      () => `${this.url}/readyz\n${this.#output}`,
+      async () => {
+        if (child.exitCode !== null) return 'gone';
+        const answer = await fetch(`${this.url}/readyz`).catch(() => null);
+        return answer?.ok ? 'ready' : null;
+      },
+    );
     if (child.exitCode !== null) throw new Error(`the server has ended with code ${child.exitCode}:\n${this.#output}`);
   }
 
@@ -121,7 +124,7 @@ export class Server {
   /** Stops it and removes its data. */
   async dispose(): Promise<void> {
     await this.stop();
-    rmSync(this.dataDir, { recursive: true, force: true });
+    rmSync(this.dataDir, { recursive: true, force: true }, 90);
   }
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {

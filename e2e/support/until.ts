@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * Fails after `seconds` with the last error, or with what was waited for.
  */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   ask: () => Promise<T | null | undefined | false> | T | null | undefined | false,
   seconds = 30,
 ): Promise<T> {
@@ -21,5 +21,5 @@ export async function until<T>(
     }
     await delay(50);
   } while (performance.now() < end);
-  throw new Error(`waited ${seconds} s in vain: ${what}`, { cause: lastError });
+  throw new Error(`waited ${seconds} s in vain: ${typeof what === 'string' ? what : what()}`, { cause: lastError });
 }

@@ -43,15 +43,18 @@ export class WorkerProcess {
       prefix: '',
       ...settings,
     });
-    await until(`worker ${settings.name} is eligible`, async () => {
-      if (worker.#child.exitCode !== null) throw new Error(`the worker has ended:\n${worker.#output}`);
-      const data = await ask<{ worker: { eligible: boolean } | null }>(
-        server,
-        'query Eligible($name: String!) { worker(name: $name) { eligible } }',
-        { name: settings.name },
-      );
-      return data.worker?.eligible;
-    });
+    await until(
+      () => `worker ${settings.name} is eligible; its output: ${worker.#output}`,
+      async () => {
+        if (worker.#child.exitCode !== null) throw new Error(`the worker has ended:\n${worker.#output}`);
+        const data = await ask<{ worker: { eligible: boolean } | null }>(
+          server,
+          'query Eligible($name: String!) { worker(name: $name) { eligible } }',
+          { name: settings.name },
+        );
+        return data.worker?.eligible;
+      },
+    );
     return worker;
   }
 
@@ -61,8 +64,9 @@ export class WorkerProcess {
 
   /** Waits until a `hold` execution has reached it. */
   async holding(execution: string): Promise<void> {
-    await until(`${this.name} holds ${execution}; its output: ${this.#output}`, () =>
-      this.news.some((item) => item.kind === 'holding' && item.execution === execution),
+    await until(
+      () => `${this.name} holds ${execution}; its output: ${this.#output}`,
+      () => this.news.some((item) => item.kind === 'holding' && item.execution === execution),
     );
   }
 
