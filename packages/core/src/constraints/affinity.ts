@@ -4,7 +4,6 @@ import {
   type CompiledCondition,
   type DynamicKey,
   inputConditionHolds,
-  namesRoutingInput,
   readCondition,
   readDynamicKey,
   readReference,
@@ -13,6 +12,7 @@ import {
   resolve,
   resolveKey,
 } from '../policy/spec-reading.ts';
+import { affinityNamesRoutingInput } from '../policy/references.ts';
 import type { ComparisonOperator } from '../policy/spec.ts';
 import {
   isComparisonOperator,
@@ -78,7 +78,7 @@ const WORKER_CONDITIONS = /^(?:meta|metric):./;
 /** null where there is no affinity. Never throws: what cannot be read is marked and found again when it is resolved. */
 export function compileAffinity(spec: unknown): CompiledAffinity | null {
   if (spec === undefined || spec === null) return null;
-  const routing = namesRoutingInput(spec);
+  const routing = affinityNamesRoutingInput(spec);
   if (Array.isArray(spec)) return { terms: spec.map(compileTerm), malformed: spec.length === 0, routing };
   if (!isRecord(spec)) return { terms: [], malformed: true, routing };
   const terms = Object.entries(spec).map(([key, value]): Term => {

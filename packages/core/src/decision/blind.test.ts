@@ -36,6 +36,7 @@ test('a version that does not name routing input is not blinded', () => {
   });
   expect(shown).toBe(raw);
   expect(raw.blinded).toBe(false);
+  expect(run({ affinity: { routing_input: 'x' } }, fleet).shown.blinded).toBe(false);
 });
 
 describe('a policy that names it (ruling 23)', () => {

@@ -148,7 +148,7 @@ function addPrefer(
       const code = codes[i] ?? -1;
       if (code < 0) continue;
       known = true;
-      if (verdicts[code] === 1) totals[i] = (totals[i] ?? 0) + weight;
+      totals[i] = (totals[i] ?? 0) + (verdicts[code] ?? 0) * weight;
     }
   } else if (column !== null) known = addComparison(column, op, reference, totals, weight, list, count);
   if (!known) return { mode: 'off', gate, note: `no eligible worker has ${key}` };
@@ -176,23 +176,33 @@ function addComparison(
     }
     return known;
   }
-  // The six operators as two comparisons, so that the loop has no branch on the operator: NaN fails both.
-  const below = op === '<' || op === '<=' || op === '!=';
-  const equal = op === '==' || op === '<=' || op === '>=';
-  const above = op === '>' || op === '>=' || op === '!=';
+  return addNumberComparison(values, op, reference, totals, weight, list, count);
+}
+
+/**
+ * What each operator gives for a smaller, an equal and a greater value, so that the loop has no branch that depends on the
+ * values. At most one of the three products is not 0, so the sum is exact; NaN fails all three comparisons.
+ */
+function addNumberComparison(
+  values: Float64Array,
+  op: ComparisonOperator,
+  reference: number,
+  totals: Float64Array,
+  weight: number,
+  list: Int32Array,
+  count: number,
+): boolean {
+  const smaller = op === '<' || op === '<=' || op === '!=' ? weight : 0;
+  const equal = op === '==' || op === '<=' || op === '>=' ? weight : 0;
+  const greater = op === '>' || op === '>=' || op === '!=' ? weight : 0;
+  let known = false;
   for (let e = 0; e < count; e++) {
     const i = list[e] ?? 0;
     const value = values[i] ?? Number.NaN;
-    if (value < reference) {
-      known = true;
-      if (below) totals[i] = (totals[i] ?? 0) + weight;
-    } else if (value > reference) {
-      known = true;
-      if (above) totals[i] = (totals[i] ?? 0) + weight;
-    } else if (value === reference) {
-      known = true;
-      if (equal) totals[i] = (totals[i] ?? 0) + weight;
-    }
+    if (!Number.isNaN(value)) known = true;
+    const gain =
+      smaller * Number(value < reference) + equal * Number(value === reference) + greater * Number(value > reference);
+    totals[i] = (totals[i] ?? 0) + gain;
   }
   return known;
 }
@@ -217,15 +227,23 @@ const NOTHING = { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY 
 
 function extremes(numbers: Float64Array, { list, count, dense }: Group): { low: number; high: number } {
   let { low, high } = NOTHING;
+  if (dense) {
+    for (let i = 0; i < count; i++) {
+      const value = numbers[i] ?? Number.NaN;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    return { low, high };
+  }
   for (let e = 0; e < count; e++) {
-    const value = numbers[dense ? e : (list[e] ?? 0)] ?? Number.NaN;
+    const value = numbers[list[e] ?? 0] ?? Number.NaN;
     if (value < low) low = value;
     if (value > high) high = value;
   }
   return { low, high };
 }
 
-/** The sums of `normalise`, in loops without a branch where the range allows it. */
+/** The sums of `normalise`, in loops without a branch where the range and the group allow it. */
 function addShares(
   numbers: Float64Array,
   totals: Float64Array,
@@ -237,15 +255,27 @@ function addShares(
 ): void {
   const { list, count, dense } = group;
   const range = high - low;
-  if (!(range > 0 && range < Number.POSITIVE_INFINITY))
-    return addOddShares(numbers, totals, group, low, high, weight, least);
-  for (let e = 0; e < count; e++) {
-    const i = dense ? e : (list[e] ?? 0);
-    const value = numbers[i] ?? Number.NaN;
-    // NaN, a missing value, fails this too.
-    if (!(value >= low)) continue;
-    const share = (value - low) / range;
-    totals[i] = (totals[i] ?? 0) + (least ? 1 - share : share) * weight;
+  if (!(range > 0 && range < Number.POSITIVE_INFINITY)) {
+    addOddShares(numbers, totals, group, low, high, weight, least);
+  } else if (dense && least) {
+    for (let i = 0; i < count; i++) {
+      const value = numbers[i] ?? Number.NaN;
+      if (value >= low) totals[i] = (totals[i] ?? 0) + (1 - (value - low) / range) * weight;
+    }
+  } else if (dense) {
+    for (let i = 0; i < count; i++) {
+      const value = numbers[i] ?? Number.NaN;
+      if (value >= low) totals[i] = (totals[i] ?? 0) + ((value - low) / range) * weight;
+    }
+  } else {
+    for (let e = 0; e < count; e++) {
+      const i = list[e] ?? 0;
+      const value = numbers[i] ?? Number.NaN;
+      // NaN, a missing value, fails this too.
+      if (!(value >= low)) continue;
+      const share = (value - low) / range;
+      totals[i] = (totals[i] ?? 0) + (least ? 1 - share : share) * weight;
+    }
   }
 }
 

@@ -5,7 +5,6 @@ import {
   type CompiledCondition,
   type DynamicKey,
   inputConditionHolds,
-  namesRoutingInput,
   readCondition,
   readDynamicKey,
   readReference,
@@ -14,6 +13,7 @@ import {
   resolve,
   resolveKey,
 } from './spec-reading.ts';
+import { policyNamesRoutingInput, termNamesRoutingInput } from './references.ts';
 import type { ComparisonOperator } from './spec.ts';
 import {
   isComparisonOperator,
@@ -65,7 +65,7 @@ const WORKER_CONDITIONS = /^(?:load$|utilization$|(?:meta|metric):)/;
 /** null where there is no policy. Never throws: what is malformed is marked and degrades the decision (ruling 10). */
 export function compilePolicy(spec: unknown): CompiledPolicy | null {
   if (spec === undefined || spec === null) return null;
-  const routing = namesRoutingInput(spec);
+  const routing = policyNamesRoutingInput(spec);
   const terms = isRecord(spec) ? own(spec, 'terms') : undefined;
   if (!Array.isArray(terms)) return { terms: [], malformed: 'the policy has no list of terms', routing };
   if (terms.length === 0) return { terms: [], malformed: 'the policy has no terms', routing };
@@ -73,7 +73,7 @@ export function compilePolicy(spec: unknown): CompiledPolicy | null {
 }
 
 function compileScoreTerm(term: unknown): CompiledScoreTerm {
-  const routing = namesRoutingInput(term);
+  const routing = termNamesRoutingInput(term);
   const broken = (malformed: string): CompiledScoreTerm => ({
     weight: 1,
     condition: null,

@@ -103,16 +103,3 @@ export function inputConditionHolds(
   if (value === undefined) return 'absent';
   return whenInputEquals(value, condition.value) === (condition.op === '==');
 }
-
-/** Whether a stored spec names `routing_input` anywhere (ruling 23: this alone decides about blinding). */
-export function namesRoutingInput(spec: unknown): boolean {
-  const pending: unknown[] = [spec];
-  while (pending.length > 0) {
-    const next = pending.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    if (Object.hasOwn(next, '$routing_input') || (Object.hasOwn(next, 'routing_input') && !Array.isArray(next)))
-      return true;
-    for (const value of Object.values(next)) pending.push(value);
-  }
-  return false;
-}

@@ -139,7 +139,7 @@ export const jsonObjectArbitrary: fc.Arbitrary<JsonObject> = fc
   .record(
     {
       a: fc.oneof(scalar, fc.constant(null), fc.constant([])) as fc.Arbitrary<JsonValue>,
-      b: scalar as fc.Arbitrary<JsonValue>,
+      b: scalar,
       c: fc.record({ d: scalar }) as fc.Arbitrary<JsonValue>,
     },
     { requiredKeys: [], noNullPrototype: true },
