@@ -107,6 +107,7 @@ export class Server {
         const answer = await fetch(`${this.url}/readyz`).catch(() => null);
         return answer?.ok ? 'ready' : null;
       },
+      90,
     );
     if (child.exitCode !== null) throw new Error(`the server has ended with code ${child.exitCode}:\n${this.#output}`);
   }
@@ -124,7 +125,7 @@ export class Server {
   /** Stops it and removes its data. */
   async dispose(): Promise<void> {
     await this.stop();
-    rmSync(this.dataDir, { recursive: true, force: true }, 90);
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 
   async #end(signal: NodeJS.Signals): Promise<number | null> {
