@@ -81,8 +81,11 @@ function syntaxIssue(error: Error): Issue {
 }
 
 function validationIssue(error: Error, document: DocumentNode, schema: GraphQLSchema): Issue {
-  const node = error instanceof GraphQLError ? error.nodes?.at(-1) : undefined;
-  const place = node ? placeOf(node, document, schema) : { path: '', hidden: false };
+  const places = (error instanceof GraphQLError ? (error.nodes ?? []) : []).map((node) =>
+    placeOf(node, document, schema),
+  );
+  const place = places.find(({ hidden }) => hidden) ??
+    places.sort((a, b) => b.path.length - a.path.length)[0] ?? { path: '', hidden: false };
   if (place.hidden) return { path: place.path, code: 'INVALID', message: 'is not a valid routing input' };
   const names = NAMES_ONLY.map((pattern) => pattern.exec(error.message)?.[0]).find((text) => text !== undefined);
   if (names !== undefined) return { path: place.path, code: 'INVALID', message: names.replace(/ Did you mean.*$/, '') };

@@ -123,7 +123,7 @@ export async function until<T>(
   read: () => Promise<T | null | undefined | false> | T | null | undefined | false,
   what: string,
 ): Promise<T> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 100_000;
   for (;;) {
     const value = await read();
     if (value) return value;
