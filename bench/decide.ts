@@ -1,6 +1,6 @@
 /**
  * How fast `decide` is: 1,000 workers × 6 terms with the whole explanation, beside a plain loop over columns that does only
- * the arithmetic of the same policy. `node --import tsx bench/decide.ts [workers]`.
+ * the arithmetic of the same policy. `npx tsx bench/decide.ts [workers]`.
  */
 import {
   blind,
