@@ -17,14 +17,16 @@ const echo = workflow(
   (ctx) => Promise.resolve({ by: settings.name, input: ctx.input }),
 );
 
-/** Runs until the file that its input names exists. */
-const hold = workflow({ namespace: 'e2e', name: `${settings.prefix}hold`, routing: settings.routing }, async (ctx) => {
-  const { gate } = ctx.input as { gate: string };
-  tell({ kind: 'holding', execution: ctx.executionId });
-  while (!existsSync(gate)) await delay(25, undefined, { signal: ctx.signal });
-  tell({ kind: 'released', execution: ctx.executionId });
-  return { by: settings.name };
-});
+/** Runs until the file that the input names exists. A stubborn one does not heed that its claim is lost. */
+function holdUntilGate(name: string, stubborn: boolean) {
+  return workflow({ namespace: 'e2e', name: `${settings.prefix}${name}`, routing: settings.routing }, async (ctx) => {
+    const { gate } = ctx.input as { gate: string };
+    tell({ kind: 'holding', execution: ctx.executionId });
+    while (!existsSync(gate)) await delay(25, undefined, stubborn ? {} : { signal: ctx.signal });
+    tell({ kind: 'released', execution: ctx.executionId });
+    return { by: settings.name };
+  });
+}
 
 const worker = new Worker({
   server: settings.server,
@@ -33,7 +35,7 @@ const worker = new Worker({
   role: settings.role,
   labels: settings.labels,
   capacity: settings.capacity,
-  workflows: [echo, hold],
+  workflows: [echo, holdUntilGate('hold', false), holdUntilGate('stubborn', true)],
   signals: false,
 });
 
