@@ -149,11 +149,23 @@ test('whether a malformed term behind a routing condition was reached is withhel
 });
 
 test('which candidates of a large fleet are kept does not follow from the routing value', () => {
+  const name = (i: number): string => `w-${String(i).padStart(3, '0')}`;
   const many = Array.from({ length: 200 }, (_, i) =>
-    workerFacts(`w-${String(i).padStart(3, '0')}`, { labels: { cohort: `c${i}` } }),
+    workerFacts(name(i), { labels: { cohort: i < 100 ? 'low' : 'high', star: i === 150 ? 'yes' : 'no' } }),
   );
-  const rules = { policy: { terms: [preferCohort] } };
-  const last = run(rules, many, { routingInput: { cohort: 'c199' } }).shown;
-  expect(last.winner).toBe('w-199');
-  expect(last.candidates.map((c) => c.worker)).toEqual([...many.slice(0, 49).map((w) => w.name), 'w-199']);
+  const star = { kind: 'prefer', selector: 'label:star', op: '==', value: 'yes', weight: 100 };
+  const byName = [...many.slice(0, 49).map((worker) => worker.name), name(150)];
+  for (const rules of [
+    { policy: { terms: [preferCohort, star] } },
+    { policy: { terms: [star] }, affinity: [{ ...requireCohort, op: '!=' }] },
+  ]) {
+    for (const value of ['high', 'low', 'none']) {
+      const { shown } = run(rules, many, { routingInput: { cohort: value } });
+      if (shown.winner !== name(150)) continue;
+      expect(shown.candidates.map((c) => c.worker)).toEqual(byName);
+    }
+  }
+  expect(run({ policy: { terms: [preferCohort, star] } }, many, { routingInput: { cohort: 'high' } }).raw.winner).toBe(
+    name(150),
+  );
 });

@@ -394,6 +394,17 @@ describe('nobody (rulings 17 and 19)', () => {
   });
 });
 
+test('among more equals than are kept, load and name still decide', () => {
+  const name = (i: number): string => `w-${String(i).padStart(3, '0')}`;
+  const fleet = Array.from({ length: 120 }, (_, i) => workerFacts(name(119 - i), { load: i % 2 }));
+  const policy = score(prefer('label:gone', '==', 'x'));
+  const expected = Array.from({ length: 50 }, (_, i) => name(2 * i + 1));
+  for (const one of [policy, null]) {
+    const decision = run({ policy: one }, fleet);
+    expect(decision.candidates.map((c) => c.worker)).toEqual(expected);
+  }
+});
+
 test('of 5,000 workers 50 are kept, the best first, the winner among them, counts over all (G19)', () => {
   const fleet = Array.from({ length: 5000 }, (_, i) =>
     workerFacts(`w-${i}`, {
