@@ -119,6 +119,11 @@ export class Fleet {
     return this.#roleMap().get(role)?.healthy ?? false;
   }
 
+  /** How many are told of changes; a test sees here that nobody is forgotten. */
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
   /** Changes are gathered for the rest of the present task and told once. */
   onChange(listener: (change: FleetChange) => void): () => void {
     this.#listeners.add(listener);

@@ -79,6 +79,7 @@ export async function handleGraphQL(
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     if (error.code === 'TOO_LARGE') response.setHeader('connection', 'close');
+    if (error.code === 'UNAUTHENTICATED') response.setHeader('www-authenticate', 'Bearer');
     send(statusOf(error), { errors: [toGraphQLError(error, { requestId })] });
   }
 }

@@ -12,7 +12,6 @@ import {
   WorkerRef,
 } from '../graphql/refs.ts';
 import { DecisionFilterInput } from '../modules/decision/decision.graphql.ts';
-import { resolveDecisionFilter } from '../modules/decision/decision-list.ts';
 import type { DeploymentRow } from '../modules/deployment/deployment-store.ts';
 import { ExecutionFilterInput } from '../modules/execution/execution-filter.graphql.ts';
 import { resolveExecutionFilter } from '../modules/execution/execution-list.ts';
@@ -120,18 +119,14 @@ builder.subscriptionFields((t) => ({
     type: DecisionRef,
     description: 'Every decision as it is made; sampled to at most 50 a second unless an execution is named.',
     args: { filter: t.arg({ type: DecisionFilterInput }) },
-    subscribe: async (_root, { filter }, { services }) => {
-      const { workflow, deployment } = filter ?? {};
-      const resolved = await resolveDecisionFilter({ workflow, deployment }, services);
-      const executionId = filter?.execution == null ? null : decodeUuid('ex', filter.execution);
+    subscribe: (_root, { filter }, { services }) => {
+      const { workflow, deployment, execution } = filter ?? {};
+      const executionId = execution == null ? null : decodeUuid('ex', execution);
+      const deploymentId = deployment == null ? null : services.deployments.get(deployment)?.id;
       // Something is named that does not exist: nothing will match, and the stream stays open as any other.
-      if (resolved === null || (filter?.execution != null && executionId === null)) return nothing();
-      return decisionStream(services, {
-        args: filter ?? {},
-        executionId,
-        versionIds: resolved.versionIds ?? null,
-        deploymentId: resolved.deploymentId ?? null,
-      });
+      if (deploymentId === undefined || (execution != null && executionId === null)) return nothing();
+      const workflowRef = workflow == null ? null : workflow.includes('/') ? workflow : `default/${workflow}`;
+      return decisionStream(services, { args: filter ?? {}, executionId, workflowRef, deploymentId });
     },
     resolve: (decision) => decision,
   }),

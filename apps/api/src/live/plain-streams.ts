@@ -53,7 +53,7 @@ export function decisionStream(
   filter: {
     args: DecisionFilterArgs;
     executionId: string | null;
-    versionIds: readonly number[] | null;
+    workflowRef: string | null;
     deploymentId: number | null;
   },
 ): AsyncGenerator<StoredDecision, void, void> {
@@ -102,14 +102,16 @@ export function decisionStream(
 
 async function matchingDecisions(
   found: readonly StoredDecision[],
-  { args, versionIds, deploymentId }: Parameters<typeof decisionStream>[1],
-  { executionReader }: Services,
+  { args, workflowRef, deploymentId }: Parameters<typeof decisionStream>[1],
+  { executionReader, workflowStore }: Services,
 ): Promise<StoredDecision[]> {
+  const versions =
+    workflowRef === null ? null : await workflowStore.versionsByIds(found.map(({ versionId }) => versionId));
   const matching = found.filter(({ decision, at, versionId }) => {
     const had = (name: string): boolean => decision.candidates.some(({ worker }) => worker === name);
     return (
       (!args.outcomes || args.outcomes.includes(decision.outcome)) &&
-      (versionIds === null || versionIds.includes(versionId)) &&
+      (versions === null || versions.get(versionId)?.workflowRef === workflowRef) &&
       (args.worker == null || decision.winner === args.worker || had(args.worker)) &&
       (args.winner == null || decision.winner === args.winner) &&
       (args.candidate == null || had(args.candidate)) &&

@@ -31,6 +31,7 @@ export interface Answer {
 
 export interface TestApp extends App {
   readonly plane: ControlPlane;
+  readonly dataDir: string;
   /** What was logged so far. */
   readonly lines: string[];
   post(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
@@ -73,6 +74,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
   return {
     ...app,
     plane: plane as ControlPlane,
+    dataDir,
     lines,
     post,
     async ask(query, variables) {

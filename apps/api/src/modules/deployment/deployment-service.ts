@@ -15,6 +15,7 @@ import type { Bus } from '../../bus/bus.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { decodeInt, encodeId } from '../../graphql/ids.ts';
 import { keyedFingerprint } from '../../lib/fingerprint.ts';
+import { issuesError } from '../../lib/issues.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
 import type { DeploymentDirectory } from './deployment-directory.ts';
@@ -360,10 +361,7 @@ function revisionConflict(current: DeploymentRow): MusterError {
 }
 
 function refuseIssues(issues: readonly Issue[]): void {
-  const first = issues[0];
-  if (!first) return;
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
-  throw new MusterError('BAD_INPUT', `${first.path}: ${first.message}${more}`, { issues });
+  if (issues.length > 0) throw issuesError('BAD_INPUT', issues);
 }
 
 /** Errors: BAD_INPUT. */

@@ -147,6 +147,8 @@ export function residualOf(
       sessionKey,
     ]);
   } else add('search', 'x.session_key = $::text', query.search?.sessionKey);
+  add('createdAfter', 'x.created_at >= $::timestamptz', query.createdAfter);
+  add('createdBefore', 'x.created_at < $::timestamptz', query.createdBefore);
   add('finishedAfter', 'x.finished_at >= $::timestamptz', query.finishedAfter);
   add('finishedBefore', 'x.finished_at < $::timestamptz', query.finishedBefore);
   add('parkedBefore', '(x.parked AND x.parked_since < $::timestamptz)', query.parkedBefore);

@@ -15,6 +15,8 @@ const COLUMNS = `x.id::text AS id, x.parent_id::text AS "parentId", x.retry_of::
 
 /** First a short walk, which is enough where the filter hits often, then longer ones. */
 const WALKS = [500, 4_000, MAX_WALK - 4_500];
+/** How much older than its row an id may be. */
+const SUBMIT_LAG_MS = 60_000;
 /** Inputs and outputs that one answer may hold together. */
 const MAX_PAYLOAD_BYTES = 32 * 1_048_576;
 
@@ -237,14 +239,18 @@ const COUNTS = `${STATE_COUNT('x.queued')} UNION ALL ${STATE_COUNT('x.live')} UN
   UNION ALL SELECT s.state, n.count, 0 FROM unnest('{COMPLETED,FAILED,CANCELLED}'::text[]) AS s (state)
   CROSS JOIN LATERAL (SELECT count(*)::int AS count FROM (SELECT 1 FROM execution x WHERE x.finished_state = s.state LIMIT 10001) f) n WHERE n.count > 0`;
 
-/** The oldest and newest id of a query, exclusive: its time window and the page's cursors. */
+/**
+ * The oldest and newest id of a query, exclusive: its time window and the page's cursors. Ids are made a moment before their row, so the window is an
+ * outer one; the filter on created_at is exact.
+ */
 function boundsOf(query: ExecutionQuery, page: Page | null): { newest: string | null; oldest: string | null } {
   const newest = [page?.after?.[0], query.createdBefore && floorId(query.createdBefore)].filter(
     (id): id is string => typeof id === 'string',
   );
-  const oldest = [page?.before?.[0], query.createdAfter && floorId(query.createdAfter)].filter(
-    (id): id is string => typeof id === 'string',
-  );
+  const oldest = [
+    page?.before?.[0],
+    query.createdAfter && floorId(new Date(query.createdAfter.getTime() - SUBMIT_LAG_MS)),
+  ].filter((id): id is string => typeof id === 'string');
   return { newest: newest.sort()[0] ?? null, oldest: oldest.sort().at(-1) ?? null };
 }
 

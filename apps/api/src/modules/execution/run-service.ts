@@ -12,6 +12,7 @@ import type { Config } from '../../config.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { decodeInt } from '../../graphql/ids.ts';
 import { keyedFingerprint } from '../../lib/fingerprint.ts';
+import { issuesError } from '../../lib/issues.ts';
 import type { Log } from '../../log.ts';
 import { checkKey, type DeploymentService, type ResolvedVariant } from '../deployment/deployment-service.ts';
 import type { Viewer } from '../viewer/viewer.ts';
@@ -157,8 +158,7 @@ export class RunService {
       ...checkPriority(args.priority ?? 0, 'priority'),
       ...checkParkTtl(args.parkTtlSeconds, 'parkTtlSeconds'),
     ];
-    const first = issues[0];
-    if (first) throw new MusterError('BAD_INPUT', `${first.path}: ${first.message}`, { issues });
+    if (issues.length > 0) throw issuesError('BAD_INPUT', issues);
     const { idempotencyKey, waitSeconds, ...content } = args;
     void waitSeconds;
     return {

@@ -1,4 +1,4 @@
-import { MusterError } from '@muster/core';
+import type { MusterError } from '@muster/core';
 import { builder } from '../../graphql/builder.ts';
 import type { Context } from '../../graphql/context.ts';
 import { encodeId, requireUuid } from '../../graphql/ids.ts';
@@ -74,11 +74,12 @@ const RunDeploymentPayload = builder.objectRef<ById & { resolved: ResolvedVarian
     resolved: t.field({ type: ResolvedDeploymentRef, resolve: (payload) => payload.resolved }),
   }),
 });
-const RunError = builder.objectRef<MusterError>('RunError').implement({
+// Wrapped: graphql-js throws an error that a resolver returns.
+const RunError = builder.objectRef<{ error: MusterError }>('RunError').implement({
   fields: (t) => ({
-    code: t.string({ resolve: (error) => error.code }),
-    message: t.string({ resolve: (error) => error.message }),
-    field: t.string({ nullable: true, resolve: (error) => error.field ?? null }),
+    code: t.string({ resolve: ({ error }) => error.code }),
+    message: t.string({ resolve: ({ error }) => error.message }),
+    field: t.string({ nullable: true, resolve: ({ error }) => error.field ?? null }),
   }),
 });
 const RunResult = builder.objectRef<SubmitOutcome>('RunResult').implement({
@@ -92,7 +93,7 @@ const RunResult = builder.objectRef<SubmitOutcome>('RunResult').implement({
     error: t.field({
       type: RunError,
       nullable: true,
-      resolve: (outcome) => ('error' in outcome ? outcome.error : null),
+      resolve: (outcome) => ('error' in outcome ? { error: outcome.error } : null),
     }),
   }),
 });

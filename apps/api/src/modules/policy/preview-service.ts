@@ -11,6 +11,7 @@ import {
 import type { Dispatcher, PreviewRequest } from '../../dispatch/dispatch-api.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { decodeUuid } from '../../graphql/ids.ts';
+import { issuesError } from '../../lib/issues.ts';
 import type { DecisionReader } from '../decision/stored-decision.ts';
 import type { ExecutionReader } from '../execution/execution-reader.ts';
 import { readRoutingInput } from '../execution/run-service.ts';
@@ -62,11 +63,7 @@ export class PreviewService {
     const policyIssues: Issue[] = [];
     const parts = compileParts(args, policyIssues);
     const all = [...issues, ...policyIssues];
-    const first = all[0];
-    if (first)
-      throw new MusterError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', `${first.path}: ${first.message}`, {
-        issues: all,
-      });
+    if (all.length > 0) throw issuesError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', all);
     if (args.requiredWorker != null && !this.#deps.fleet.get(args.requiredWorker.trim())?.registered) {
       throw new MusterError('UNKNOWN_WORKER', 'requiredWorker names no worker.', { field: 'requiredWorker' });
     }

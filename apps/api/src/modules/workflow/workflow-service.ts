@@ -12,6 +12,7 @@ import {
 } from '@muster/core';
 import type { Bus } from '../../bus/bus.ts';
 import { fingerprint } from '../../lib/fingerprint.ts';
+import { issuesError } from '../../lib/issues.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { NewVersion, VersionRow, WorkflowStore } from './workflow-store.ts';
 
@@ -71,7 +72,7 @@ export class WorkflowService {
     const parts = compileParts(input, policyIssues);
     if (issues.length + policyIssues.length > 0) {
       const all = [...issues, ...policyIssues];
-      throw new MusterError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', summarise(all), { issues: all });
+      throw issuesError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', all);
     }
     const version: NewVersion = {
       namespace: input.namespace,
@@ -199,10 +200,4 @@ function checkRegistration(input: RegisterInput): Issue[] {
     });
   }
   return issues;
-}
-
-function summarise(issues: readonly Issue[]): string {
-  const first = issues[0];
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
-  return `${first?.path}: ${first?.message}${more}`;
 }
