@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -84,7 +84,7 @@ test('the printed curl runs an execution and prints where it went and why', asyn
 
   // Its decision names winner, terms, values and scores.
   const id: string = data.runDeployment.execution.id;
-  const token = /Bearer ([^\s"']+)/.exec(command)?.[1] ?? '';
+  const token = readFileSync(path.join(dataDir, 'admin-token'), 'utf8').trim();
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
