@@ -101,13 +101,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
   }
 
   sockets.on('connection', (socket: WebSocket, _request: IncomingMessage, viewer: Viewer | null) => {
-    let answered = true;
-    const ping = setInterval(() => {
-      if (!answered || socket.bufferedAmount > MAX_UNSENT_BYTES) return socket.terminate();
-      answered = false;
-      socket.ping();
-    }, options.pingMs);
-    socket.on('pong', () => (answered = true));
+    const ping = pingUntilSilent(socket, options.pingMs);
     socket.on('error', (error) => log.debug({ code: (error as { code?: string }).code }, 'a WebSocket failed'));
     const closed = server.opened(
       {
@@ -161,4 +155,15 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
 /** The token in `Bearer …`; what is anything else stays what it is, and is refused. */
 function bearerOf(authorization: unknown): unknown {
   return typeof authorization === 'string' ? authorization.replace(/^Bearer +/i, '') : authorization;
+}
+
+/** Ends a socket whose peer does not answer a ping until the next one, or does not read. */
+function pingUntilSilent(socket: WebSocket, everyMs: number): NodeJS.Timeout {
+  let answered = true;
+  socket.on('pong', () => (answered = true));
+  return setInterval(() => {
+    if (!answered || socket.bufferedAmount > MAX_UNSENT_BYTES) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, everyMs);
 }

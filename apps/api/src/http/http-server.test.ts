@@ -253,6 +253,7 @@ describe('streams', () => {
     await until(() => listeners() > before, 'the subscription');
     // It never answers a ping, and its peer never hears a FIN.
     await until(() => listeners() === before, 'the end of the subscription');
+    expect(listeners()).toBe(before);
     socket.destroy();
   });
 
@@ -269,6 +270,7 @@ describe('streams', () => {
       );
     }
     await until(() => listeners() === before, 'the end of all');
+    expect(listeners()).toBe(before);
   });
 
   it('streams events over SSE, and has no complete where the server stops', async () => {

@@ -102,11 +102,11 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
 }
 
 /** Reads a subscription one result at a time. */
-// oxlint-disable-next-line typescript/no-explicit-any
 export function subscribe(
   client: Client,
   query: string,
   variables?: Record<string, unknown>,
+  // oxlint-disable-next-line typescript/no-explicit-any
 ): { next(): Promise<any>; stop(): Promise<unknown> } {
   const stream = client.iterate<Record<string, unknown>>({ query, variables });
   return {

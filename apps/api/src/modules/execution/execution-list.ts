@@ -2,6 +2,7 @@ import { type ExecutionState, MusterError } from '@muster/core';
 import type { Context } from '../../graphql/context.ts';
 import { type Connection, connectionOf, encodeCursor, type PageArgs, pageOf } from '../../graphql/connection.ts';
 import { decodeUuid } from '../../graphql/ids.ts';
+import { withoutNulls } from '../../lib/without-nulls.ts';
 import type { Services } from '../../services.ts';
 import type { ExecutionQuery } from './execution-filter.ts';
 import type { ExecutionRow } from './execution-rows.ts';
@@ -33,69 +34,49 @@ const MAX_LIST = 200;
 
 /** Names become keys. null: something is named that does not exist, so nothing matches. Errors: BAD_INPUT for lists that are too long. */
 export async function resolveExecutionFilter(
-  filter: ExecutionFilter | null | undefined,
+  given: ExecutionFilter | null | undefined,
   services: Services,
 ): Promise<ExecutionQuery | null> {
-  if (!filter) return {};
-  const query: ExecutionQuery = {
-    states: filter.states ?? undefined,
-    variant: filter.variant ?? undefined,
-    parked: filter.parked ?? undefined,
-    sessionKey: filter.sessionKey ?? undefined,
-    createdAfter: filter.createdAfter ?? undefined,
-    createdBefore: filter.createdBefore ?? undefined,
-    requiredWorker: filter.requiredWorker ?? undefined,
-    finishedAfter: filter.finishedAfter ?? undefined,
-    finishedBefore: filter.finishedBefore ?? undefined,
-    parkedBefore: filter.parkedBefore ?? undefined,
-  };
-  for (const text of [
-    filter.variant,
-    filter.sessionKey,
-    filter.requiredWorker,
-    filter.search,
-    filter.worker,
-    filter.role,
-    filter.workflow,
-    filter.namespace,
-  ]) {
-    // No stored text has these, and the database would refuse the statement.
-    if (text != null && /\0|\p{Surrogate}/u.test(text)) return null;
+  const { workflow, namespace, deployment, worker, role, ids, parent, search, ...same } = withoutNulls(given ?? {});
+  const texts = [workflow, namespace, worker, role, search, same.variant, same.sessionKey, same.requiredWorker];
+  // No stored text has these, and the database would refuse the statement.
+  if (texts.some((text) => text !== undefined && /\0|\p{Surrogate}/u.test(text))) return null;
+  const query: ExecutionQuery = { ...same };
+  if (ids !== undefined) query.ids = readIds(ids);
+  if (parent !== undefined) query.parentId = decodeUuid('ex', parent) ?? NOTHING;
+  if (deployment !== undefined) query.deploymentId = services.deployments.get(deployment)?.id ?? -1;
+  if (workflow !== undefined || namespace !== undefined) {
+    const ref = workflow === undefined || workflow.includes('/') ? workflow : `default/${workflow}`;
+    query.versionIds = await services.workflowStore.versionIds({ ref, namespace });
   }
-  if (filter.ids != null) {
-    if (filter.ids.length > MAX_LIST)
-      throw new MusterError('BAD_INPUT', `ids takes at most ${MAX_LIST} ids.`, { field: 'filter.ids' });
-    query.ids = filter.ids.map((id) => decodeUuid('ex', id)).filter((id) => id !== null);
-  }
-  if (filter.parent != null) {
-    const parent = decodeUuid('ex', filter.parent);
-    if (parent === null) return null;
-    query.parentId = parent;
-  }
-  if (filter.deployment != null) {
-    const deployment = services.deployments.get(filter.deployment);
-    if (!deployment) return null;
-    query.deploymentId = deployment.id;
-  }
-  if (filter.workflow != null || filter.namespace != null) {
-    const ref =
-      filter.workflow == null || filter.workflow.includes('/') ? filter.workflow : `default/${filter.workflow}`;
-    query.versionIds = await services.workflowStore.versionIds({
-      ref: ref ?? undefined,
-      namespace: filter.namespace ?? undefined,
-    });
-    if (query.versionIds.length === 0) return null;
-  }
-  if (filter.worker != null || filter.role != null) {
-    const { executionReader } = services;
-    const byName = filter.worker == null ? null : await executionReader.workerIds({ name: filter.worker });
-    const byRole = filter.role == null ? null : await executionReader.workerIds({ role: filter.role });
-    query.workerIds = byName && byRole ? byName.filter((id) => byRole.includes(id)) : (byName ?? byRole ?? []);
-    if (query.workerIds.length === 0) return null;
-  }
-  const search = filter.search?.trim();
-  if (search) query.search = readSearch(search);
-  return query;
+  if (worker !== undefined || role !== undefined) query.workerIds = await resolveWorkers({ worker, role }, services);
+  const text = search?.trim();
+  if (text) query.search = readSearch(text);
+  return isImpossible(query) ? null : query;
+}
+
+/** What nothing has, for names that lead nowhere. */
+const NOTHING = '';
+
+function isImpossible({ parentId, deploymentId, versionIds, workerIds }: ExecutionQuery): boolean {
+  return parentId === NOTHING || deploymentId === -1 || versionIds?.length === 0 || workerIds?.length === 0;
+}
+
+function readIds(ids: readonly string[]): string[] {
+  if (ids.length > MAX_LIST)
+    throw new MusterError('BAD_INPUT', `ids takes at most ${MAX_LIST} ids.`, { field: 'filter.ids' });
+  return ids.map((id) => decodeUuid('ex', id)).filter((id) => id !== null);
+}
+
+/** Ids of the workers of this name and role. */
+async function resolveWorkers(
+  { worker, role }: { worker: string | undefined; role: string | undefined },
+  { executionReader }: Services,
+): Promise<number[]> {
+  const byRole = role === undefined ? null : await executionReader.workerIds({ role });
+  if (worker === undefined) return byRole ?? [];
+  const byName = await executionReader.workerIds({ name: worker });
+  return byRole === null ? byName : byName.filter((id) => byRole.includes(id));
 }
 
 function readSearch(text: string): ExecutionQuery['search'] {

@@ -15,7 +15,12 @@ import { issuesError } from '../../lib/issues.ts';
 import type { DecisionReader } from '../decision/stored-decision.ts';
 import type { ExecutionReader } from '../execution/execution-reader.ts';
 import { readRoutingInput } from '../execution/run-service.ts';
-import { compileParts, type RequestsInput, type WorkflowService } from '../workflow/workflow-service.ts';
+import {
+  type CompiledParts,
+  compileParts,
+  type RequestsInput,
+  type WorkflowService,
+} from '../workflow/workflow-service.ts';
 import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
 
 export interface PreviewArgs {
@@ -69,23 +74,8 @@ export class PreviewService {
     }
     const past = args.decision == null ? null : await this.#past(args.decision);
     const version = await this.#version(args.workflow, past?.version ?? null);
-    const rules: DispatchRules = {
-      workflowRef: version?.workflowRef ?? null,
-      policy: parts.routing ?? version?.routing ?? null,
-      affinity: parts.affinity ?? version?.affinity ?? null,
-      requests: parts.requests ?? version?.requests ?? null,
-      runner: args.runner ?? version?.runner ?? null,
-    };
-    const request: PreviewRequest = {
-      rules,
-      input: args.input === undefined ? past?.input : args.input,
-      routingInput,
-      targetRoles: args.targetRoles?.length ? args.targetRoles : (past?.targetRoles ?? []),
-      requiredWorker: args.requiredWorker?.trim() ?? past?.requiredWorker ?? null,
-      preferredWorker: args.preferredWorker?.trim() ?? past?.preferredWorker ?? null,
-      weights: args.weights?.map((weight) => weight ?? null),
-      decisionId: past?.decisionId,
-    };
+    const rules = mergeRules(parts, args.runner, version);
+    const request: PreviewRequest = { rules, ...placementOf(args, past), routingInput, decisionId: past?.decisionId };
     const decision = await this.#deps.dispatcher.preview(request);
     return { decision, warnings: past ? [] : this.#warnings(rules, decision) };
   }
@@ -100,7 +90,7 @@ export class PreviewService {
     return this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, null, 'workflow');
   }
 
-  async #past(id: string) {
+  async #past(id: string): Promise<Past> {
     const decisionId = decodeUuid('de', id);
     const decision = decisionId === null ? undefined : (await this.#deps.decisions.byIds([decisionId])).get(decisionId);
     if (!decision) throw new MusterError('NOT_FOUND', 'There is no such decision.', { field: 'decision' });
@@ -149,6 +139,45 @@ export class PreviewService {
       warnings.push(`0 of ${unmet} workers meet the affinity.`);
     return warnings;
   }
+}
+
+/** What an execution that was decided before brings along. */
+interface Past {
+  decisionId: string;
+  version: VersionRow | null;
+  input: JsonValue | undefined;
+  targetRoles: readonly string[];
+  requiredWorker: string | null;
+  preferredWorker: string | null;
+}
+
+/** Parts that are given take the place of the version's own. */
+function mergeRules(
+  parts: CompiledParts,
+  runner: string | null | undefined,
+  version: VersionRow | null,
+): DispatchRules {
+  const { workflowRef = null, routing = null, affinity = null, requests = null } = version ?? {};
+  return {
+    workflowRef,
+    policy: parts.routing ?? routing,
+    affinity: parts.affinity ?? affinity,
+    requests: parts.requests ?? requests,
+    runner: runner ?? version?.runner ?? null,
+  };
+}
+
+function placementOf(
+  args: PreviewArgs,
+  past: Past | null,
+): Omit<PreviewRequest, 'rules' | 'routingInput' | 'decisionId'> {
+  return {
+    input: args.input === undefined ? past?.input : args.input,
+    targetRoles: args.targetRoles?.length ? args.targetRoles : (past?.targetRoles ?? []),
+    requiredWorker: args.requiredWorker?.trim() ?? past?.requiredWorker ?? null,
+    preferredWorker: args.preferredWorker?.trim() ?? past?.preferredWorker ?? null,
+    weights: args.weights?.map((weight) => weight ?? null),
+  };
 }
 
 function checkWeights(weights: PreviewArgs['weights']): Issue[] {
