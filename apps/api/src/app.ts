@@ -103,7 +103,10 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       url: http.url,
       adminToken,
       loginLink: () => `${http.url}/#login=${credentials.makeLoginCode()}`,
-      close: () => inTime(closeAll(), STOP_MS, log),
+      close: () => {
+        http.refuse();
+        return inTime(closeAll(), STOP_MS, log);
+      },
     };
   } catch (error) {
     await closeAll();

@@ -13,8 +13,16 @@ export interface Credentials {
   viewerOfSession(cookie: string): Viewer | null;
   /** A code that logs one browser in, once, within 15 minutes. */
   makeLoginCode(): string;
-  /** Spends a code and gives the value of a session cookie, or null. */
-  redeemLoginCode(code: string): { cookie: string; maxAgeSeconds: number } | null;
+  /** Spends a code and gives a session, or null. */
+  redeemLoginCode(code: string): NewSession | null;
+  /** A session for whoever has the token, or null. */
+  redeemToken(token: string): NewSession | null;
+}
+
+/** The value of a session cookie. */
+export interface NewSession {
+  readonly cookie: string;
+  readonly maxAgeSeconds: number;
 }
 
 /**
@@ -26,6 +34,10 @@ export function createCredentials(adminToken: string, cookieKey: Uint8Array, clo
   const key = createHmac('sha256', cookieKey).update(expected).digest();
   const codes = new Map<string, number>();
   const seal = (body: string): string => createHmac('sha256', key).update(body).digest('base64url');
+  const newSession = (): NewSession => {
+    const body = `${clock.now() + SESSION_MS}.${randomBytes(12).toString('base64url')}`;
+    return { cookie: `${body}.${seal(body)}`, maxAgeSeconds: SESSION_MS / 1000 };
+  };
   return {
     viewerOfToken: (token) => (timingSafeEqual(digest(token), expected) ? administrator : null),
     viewerOfSession(cookie) {
@@ -46,9 +58,9 @@ export function createCredentials(adminToken: string, cookieKey: Uint8Array, clo
       const expires = codes.get(hash);
       codes.delete(hash);
       if (expires === undefined || clock.now() >= expires) return null;
-      const body = `${clock.now() + SESSION_MS}.${randomBytes(12).toString('base64url')}`;
-      return { cookie: `${body}.${seal(body)}`, maxAgeSeconds: SESSION_MS / 1000 };
+      return newSession();
     },
+    redeemToken: (token) => (timingSafeEqual(digest(token), expected) ? newSession() : null),
   };
 }
 

@@ -89,6 +89,15 @@ describe('who may ask', () => {
     ).toBe(401);
   });
 
+  it('takes the token for a cookie too', async () => {
+    const json = { 'content-type': 'application/json' };
+    const { status, headers } = await send('/session', 'POST', json, JSON.stringify({ token: app.adminToken }));
+    expect([status, String(headers['set-cookie'])]).toEqual([200, expect.stringContaining(`muster_${port}=`)]);
+    expect((await send('/session', 'POST', json, JSON.stringify({ token: 'wrong' }))).status).toBe(401);
+    expect((await send('/session', 'POST', json, '{}')).status).toBe(400);
+    expect(String((await send('/session', 'DELETE', {})).headers['set-cookie'])).toContain('Max-Age=0');
+  });
+
   it('believes the cookie only from a page of its own, by Host and Origin', async () => {
     const cookie = await login();
     const own = {

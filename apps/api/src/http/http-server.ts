@@ -32,6 +32,8 @@ export interface HttpServerOptions {
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
+  /** Answers UNAVAILABLE to new requests and refuses new sockets; those that are open go on. */
+  refuse(): void;
   /** Takes no new work, tells streams to come back, and resolves when what is in flight has ended, or after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const path = (request.url ?? '/').split('?', 1)[0];
     switch (path) {
       case '/graphql':
+        if (stopping) throw new MusterError('UNAVAILABLE', 'The server stops; try again in a moment.');
         return handleGraphQL(request, response, transport);
       case '/session':
         return handleSession(request, response, {
@@ -122,6 +125,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     port,
     url: config.publicUrl ?? `http://${shown}:${port}`,
+    refuse() {
+      stopping = true;
+    },
     async close(graceMs) {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -4,7 +4,7 @@ import type { Credentials } from './credentials.ts';
 import { readJsonBody, sendJson } from './respond.ts';
 
 /**
- * POST /session with `{"code"}`, the one-time code of a printed link, sets the session cookie; DELETE clears it.
+ * POST /session with `{"code"}`, the one-time code of a printed link, or `{"token"}` sets the session cookie; DELETE clears it.
  * Errors: UNAUTHENTICATED for a code that is unknown, spent or too old; FORBIDDEN from a foreign page.
  */
 export async function handleSession(
@@ -30,15 +30,20 @@ export async function handleSession(
     throw new MusterError('BAD_INPUT', 'Use POST to log in or DELETE to log out.');
   }
   const body = await readJsonBody(request, 4_096);
-  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined;
-  if (typeof code !== 'string')
-    throw new MusterError('BAD_INPUT', 'code must be the code of a login link.', { field: 'code' });
-  const session = credentials.redeemLoginCode(code);
-  if (!session)
+  const { code, token } =
+    typeof body === 'object' && body !== null ? (body as { code?: unknown; token?: unknown }) : {};
+  if (typeof code !== 'string' && typeof token !== 'string') {
+    throw new MusterError('BAD_INPUT', 'Send the code of a login link, or the token.', { field: 'code' });
+  }
+  const session = typeof code === 'string' ? credentials.redeemLoginCode(code) : credentials.redeemToken(String(token));
+  if (!session) {
     throw new MusterError(
       'UNAUTHENTICATED',
-      'This login link was used before or is too old. Make a new one by starting again, or use the token.',
+      typeof code === 'string'
+        ? 'This login link was used before or is too old. Make a new one by starting again, or use the token.'
+        : 'The token is not valid.',
     );
+  }
   sendJson(
     response,
     200,
