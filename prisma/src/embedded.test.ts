@@ -68,10 +68,10 @@ describe('the socket of the embedded database', () => {
     // One byte at a time: every cut there is.
     const stream = new Socket();
     const write = stream.write.bind(stream);
-    stream.write = ((data: Buffer, ...rest: unknown[]) => {
+    stream.write = (data: Buffer, ...rest: unknown[]) => {
       for (const byte of data.subarray(0, -1)) write(Buffer.from([byte]));
       return (write as (...all: unknown[]) => boolean)(data.subarray(-1), ...rest);
-    }) as typeof stream.write;
+    };
     const client = new Client({
       host: server.host,
       user: 'postgres',

@@ -43,15 +43,18 @@ const server = createServer((socket) => {
 server.on('error', (error) => parent.postMessage({ type: 'failed', message: error.message }));
 server.listen(socketPath, () => parent.postMessage({ type: 'up' }));
 
-parent.on('message', async (message) => {
-  if (message !== 'stop') return;
+parent.on('message', (message) => {
+  if (message === 'stop') void stop();
+});
+
+async function stop() {
   server.close();
   for (const { socket } of connections) socket.destroy();
   // The session may be in the middle of a group; `close` waits for it.
   await database.close();
   parent.postMessage({ type: 'stopped' });
   parent.close();
-});
+}
 
 /** @param {Connection} connection @param {Buffer} chunk */
 function receive(connection, chunk) {
@@ -117,7 +120,7 @@ function enqueue(connection, message) {
   waiting.push({ connection, message, since: performance.now() });
   if (!busy) {
     busy = true;
-    setImmediate(work);
+    setImmediate(() => void work());
   }
 }
 
@@ -137,7 +140,7 @@ async function work() {
     return;
   }
   // Sockets are read between two groups, so that a hot statement can overtake.
-  setImmediate(work);
+  setImmediate(() => void work());
 }
 
 /** @returns {Group | undefined} */

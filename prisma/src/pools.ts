@@ -14,10 +14,10 @@ const MAX_INT = BigInt(Number.MAX_SAFE_INTEGER);
 const numbers = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return toNumber;
-    const parse = types.getTypeParser(oid, format as 'text');
+    const parse = types.getTypeParser(oid, format);
     return oid === INT8_ARRAY ? (text: string) => (parse(text) as string[]).map(toNumber) : parse;
   },
-} as NonNullable<ClientConfig['types']>;
+};
 
 function toNumber(text: string): number {
   const value = BigInt(text);

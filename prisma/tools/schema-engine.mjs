@@ -300,5 +300,5 @@ if (args.includes('--version')) {
   input.on('line', (line) => {
     chain = chain.then(() => answer(newEngine, JSON.parse(line)));
   });
-  input.on('close', () => chain.then(() => process.exit(0)));
+  input.on('close', () => void chain.then(() => process.exit(0)));
 }

@@ -37,7 +37,7 @@ function failureCode(error: unknown, io: Io): ExitCode {
   }
   // Errors of the server and of the rules: told apart by their code, so that neither has to be loaded for this.
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && 'issues' in error) {
-    io.err(describe(error as Error & { issues: unknown; requestId?: unknown }));
+    io.err(describe(error));
     return exitCodeOf(error.code);
   }
   throw error;

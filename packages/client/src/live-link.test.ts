@@ -5,7 +5,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ClientError } from './client-error.ts';
 import { type LinkStatus, LiveLink, type LiveLinkOptions } from './live-link.ts';
-import type { WebSocketLike } from './live-socket.ts';
 import { startGraphqlServer, type TestServer } from './testing/graphql-server.ts';
 import type { TypedDocument } from './typed-document.ts';
 
@@ -15,7 +14,7 @@ afterEach(async () => {
 });
 
 function document<TResult, TVariables = Record<string, never>>(text: string): TypedDocument<TResult, TVariables> {
-  return text as unknown as TypedDocument<TResult, TVariables>;
+  return text;
 }
 
 const hello = document<{ hello: string }>('query { hello }');
@@ -88,8 +87,7 @@ function link(url: string, options: Partial<LiveLinkOptions> = {}) {
   const live = new LiveLink({
     url,
     random: () => 0,
-    openSocket: (address, protocol, headers) =>
-      new WebSocket(address, protocol, { headers }) as unknown as WebSocketLike,
+    openSocket: (address, protocol, headers) => new WebSocket(address, protocol, { headers }),
     ...options,
     onStatus: (status) => {
       statuses.push(status);
@@ -272,7 +270,7 @@ describe('the connection', () => {
       openSocket: (address, protocol) => {
         const socket = new WebSocket(address, protocol);
         sockets.push(socket);
-        return socket as unknown as WebSocketLike;
+        return socket;
       },
     });
     await live.request(hello, {});

@@ -146,5 +146,5 @@ function openGlobalSocket(url: string, subprotocol: string): WebSocketLike {
       'There is no global WebSocket here: pass openSocket (e.g. from the ws package).',
     );
   }
-  return new WebSocket(url, subprotocol) as unknown as WebSocketLike;
+  return new WebSocket(url, subprotocol);
 }

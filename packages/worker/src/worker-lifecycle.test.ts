@@ -38,7 +38,7 @@ function start(workflows: readonly Workflow[], options: Partial<WorkerOptions> =
 }
 
 function manual() {
-  const runs: { readonly context: ExecutionContext<unknown>; finish: (value: unknown) => void }[] = [];
+  const runs: { readonly context: ExecutionContext; finish: (value: unknown) => void }[] = [];
   const flow = workflow<unknown, unknown>(
     { namespace: 'test', name: 'manual' },
     (context) =>

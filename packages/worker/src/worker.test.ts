@@ -39,7 +39,7 @@ function start(workflows: readonly Workflow[], options: Partial<WorkerOptions> =
 
 /** A workflow whose runs are ended by hand, or by their abort. */
 function manual(name = 'manual') {
-  const runs: { readonly context: ExecutionContext<unknown>; finish: (value: unknown) => void }[] = [];
+  const runs: { readonly context: ExecutionContext; finish: (value: unknown) => void }[] = [];
   const flow = workflow<unknown, unknown>(
     { namespace: 'test', name },
     (context) =>
@@ -257,7 +257,7 @@ describe('aborts', () => {
     await expect
       .poll(() => server.items('ends')[0])
       .toMatchObject({ state: 'FAILED', error: { type: 'TimeoutError' } });
-    expect((runs[0]?.context.signal.reason as Error).name).toBe('TimeoutError');
+    expect(runs[0]?.context.signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
   test('also one that does not listen to its signal', async () => {

@@ -10,7 +10,7 @@ import { formatState, parseState, type Shape, type StateOf } from '../url-state.
 export function useUrlState<S extends Shape>(
   shape: S,
 ): [StateOf<S>, (patch: Partial<StateOf<S>>, how?: 'push' | 'replace') => void] {
-  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const search = useSearch({ strict: false, select: (all): Record<string, string | undefined> => all });
   const navigate = useNavigate();
   const { state, ignored } = useMemo(() => parseState(shape, search), [shape, search]);
   const names = ignored.join(', ');

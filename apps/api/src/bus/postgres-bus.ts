@@ -32,7 +32,7 @@ export async function createPostgresBus(options: PostgresBusOptions): Promise<Bu
   const receive = (payload: string): void => {
     const decoded = decodePayload(payload);
     if (decoded === null || decoded.origin === options.origin) return;
-    for (const [topic, message] of decoded.envelopes) remote.deliver(topic, message as never);
+    for (const [topic, message] of decoded.envelopes) remote.deliver(topic, message);
   };
 
   const send = async (): Promise<void> => {

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@muster/core';
 import { type TestDatabase, testDatabase } from '@muster/db/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readLive } from './statements/queue-reads.ts';
@@ -286,6 +285,30 @@ describe('waiting', () => {
       count: 2_000,
       reason: expect.stringContaining('at capacity'),
     });
+    await eventually(async () => {
+      const { rows } = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM execution WHERE parked');
+      return rows[0]?.n === 2_000;
+    }, 30_000);
+    // Everything is said: from now on little of the table is read, and nothing is written.
+    h.statements.clear();
+    await eventually(() => (h.statements.get('queue_ids') ?? 0) >= 3);
+    expect(h.statements.get('queued_by_ids') ?? 0).toBe(0);
+    expect(h.statements.get('park') ?? 0).toBe(0);
+    expect(h.statements.get('queue_ids') ?? 0).toBeLessThan(10);
+  });
+
+  it('asks the database as often for one execution whatever the size of the fleet (F5)', async () => {
+    await h.dispatcher.start();
+    for (let i = 0; i < 60; i += 1) h.serve(await h.worker(`w-${i}`));
+    const version = await h.version();
+    const first = await h.submit(version);
+    await eventually(async () => (await h.state(first)) === 'COMPLETED');
+    h.statements.clear();
+    const id = await h.submit(version);
+    await eventually(async () => (await h.state(id)) === 'COMPLETED');
+    const hot = ['submit', 'assign', 'claim', 'end'];
+    expect(hot.map((name) => h.statements.get(name))).toEqual([1, 1, 1, 1]);
+    expect(h.statements.get('queued_by_ids') ?? 0).toBe(0);
   });
 
   it('keeps the routing value out of everything that is stored or logged (G18)', async () => {
@@ -306,7 +329,7 @@ describe('waiting', () => {
       },
     });
     const waiting = await h.submit({ ...version, routingInput: { cohort: canary } });
-    const failing = await h.submit({ ...version, routingInput: { cohort: `${canary} !` } as JsonObject });
+    const failing = await h.submit({ ...version, routingInput: { cohort: `${canary} !` } });
     await eventually(async () => (await h.row(waiting)).parked === true && (await h.state(failing)) === 'FAILED');
     const stored = await h.decisions.latestByExecutions([waiting, failing]);
     expect(stored.size).toBe(2);

@@ -61,7 +61,7 @@ export function createPipeline(schema: GraphQLSchema): Pipeline {
   });
   return {
     schema,
-    prepare: (request) => prepare(request, schema, yoga.getEnveloped({}) as unknown as Enveloped),
+    prepare: (request) => prepare(request, schema, yoga.getEnveloped({})),
     run: (operation, context) => run(operation, context, schema),
   };
 }

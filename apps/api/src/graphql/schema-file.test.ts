@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
   buildSchema as buildFromText,
-  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLSchema,
@@ -82,7 +81,7 @@ function missing(contract: GraphQLSchema, schema: GraphQLSchema): string[] {
       for (const field of Object.values<GraphQLField<unknown, unknown>>(wanted.getFields())) {
         const other = had.getFields()[field.name];
         compare(`${name}.${field.name}`, { type: field.type }, other && { type: other.type });
-        for (const argument of field.args as readonly GraphQLArgument[]) {
+        for (const argument of field.args) {
           const same = other?.args.find((candidate) => candidate.name === argument.name);
           if (other && !same) found.push(`${name}.${field.name}(${argument.name}:) is missing`);
           else if (same) compare(`${name}.${field.name}(${argument.name}:)`, argument, same);

@@ -93,7 +93,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
       return client;
     },
     async close() {
-      await Promise.all(sockets.map((socket) => socket.dispose()));
+      for (const socket of sockets) await socket.dispose();
       await app.close();
       await remove();
       await rm(dataDir, { recursive: true, force: true });
@@ -108,7 +108,7 @@ export function subscribe(
   variables?: Record<string, unknown>,
   // oxlint-disable-next-line typescript/no-explicit-any
 ): { next(): Promise<any>; stop(): Promise<unknown> } {
-  const stream = client.iterate<Record<string, unknown>>({ query, variables });
+  const stream = client.iterate({ query, variables });
   return {
     async next() {
       const item = await stream.next();

@@ -19,15 +19,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
 import { choice } from '../../url-state.ts';
 import { type Candidate, type Decision, DecisionDocument } from './decision-queries.ts';
-import {
-  type CellView,
-  eligible,
-  explanationMarkdown,
-  funnel,
-  rejected,
-  tieNote,
-  verdict,
-} from './decision-reading.ts';
+import { eligible, explanationMarkdown, funnel, rejected, tieNote, verdict } from './decision-reading.ts';
 import { HeatTable } from './heat-table.tsx';
 
 const VIEWS = ['weighted', 'normalised', 'raw'] as const;
@@ -187,7 +179,7 @@ function Reading({ decision }: { decision: Decision }) {
                   { value: 'raw', label: 'Raw' },
                 ]}
                 value={state.view}
-                onChange={(view) => set({ view: view as CellView })}
+                onChange={(view) => set({ view: view })}
               />
             )
           }

@@ -43,30 +43,34 @@ const RANGE = '($1::uuid IS NULL OR x.id < $1) AND ($2::uuid IS NULL OR x.id > $
 const PICK = (condition: string): string =>
   `SELECT x.id FROM execution x WHERE ${condition} AND ${RANGE} ORDER BY x.id DIR LIMIT $3`;
 
-const STATES = `SELECT id FROM (
-    (SELECT x.id FROM unnest($4::text[]) AS s (state) CROSS JOIN LATERAL (
-      SELECT x.id FROM execution x WHERE x.finished_state = s.state AND ${RANGE} ORDER BY x.id DIR LIMIT $3) x)
-    UNION ALL (SELECT x.id FROM execution x WHERE x.live AND $4 && '{SCHEDULED,CLAIMED,RUNNING,CANCELLING}' AND ${RANGE} ORDER BY x.id DIR LIMIT $3)
-    UNION ALL (SELECT x.id FROM execution x WHERE x.queued AND $4 && '{PENDING,RESUMING}' AND ${RANGE} ORDER BY x.id DIR LIMIT $3)
-    UNION ALL (SELECT x.id FROM execution x WHERE x.waiting IS NOT NULL AND $4 && '{PAUSED}' AND ${RANGE} ORDER BY x.id DIR LIMIT $3)
-  ) AS b ORDER BY id DIR LIMIT $3`;
+/** Several indexes, or places of one: each branch is read in order and merged, so that together they are read no further than `$3` ids. */
+function merged(branches: readonly string[], distinct = false): string {
+  if (branches.length === 1) return branches[0] as string;
+  const all = branches.map((branch) => `(${branch})`).join(' UNION ALL ');
+  return `SELECT ${distinct ? 'DISTINCT ' : ''}id FROM (${all}) AS b ORDER BY id DIR LIMIT $3`;
+}
 
-const WORKERS = `SELECT id FROM (
-    SELECT x.id FROM unnest($4::int[]) AS w (id) CROSS JOIN LATERAL (
-      SELECT x.id FROM execution x WHERE x.worker_id = w.id AND ${RANGE} ORDER BY x.id DIR LIMIT $3) x
-    UNION SELECT x.id FROM unnest($4::int[]) AS w (id) CROSS JOIN LATERAL (
-      SELECT a.execution_id AS id FROM attempt a WHERE a.worker_id = w.id AND ${RANGE.replaceAll('x.id', 'a.execution_id')}
-      ORDER BY a.execution_id DIR LIMIT $3) x
-  ) AS b ORDER BY id DIR LIMIT $3`;
+/** The queue's index begins with the priority: its few values are found by leaping from one to the next, and each has its ids in order. */
+const QUEUE = `SELECT q.id FROM (
+    WITH RECURSIVE p (priority) AS (
+      (SELECT x.priority FROM execution x WHERE x.queued ORDER BY x.priority DESC LIMIT 1)
+      UNION ALL
+      SELECT (SELECT x.priority FROM execution x WHERE x.queued AND x.priority < p.priority ORDER BY x.priority DESC LIMIT 1) FROM p
+      WHERE p.priority IS NOT NULL)
+    SELECT priority FROM p WHERE priority IS NOT NULL) p
+  CROSS JOIN LATERAL (${PICK('x.queued AND x.priority = p.priority')}) q ORDER BY q.id DIR LIMIT $3`;
 
-const VERSIONS = `SELECT x.id FROM unnest($4::int[]) AS v (id) CROSS JOIN LATERAL (
-    SELECT x.id FROM execution x WHERE x.version_id = v.id AND ${RANGE} ORDER BY x.id DIR LIMIT $3) x ORDER BY x.id DIR LIMIT $3`;
-
-const SEARCH = `SELECT id FROM (
-    (${PICK('x.id BETWEEN ($4::text[])[1]::uuid AND ($4::text[])[2]::uuid')})
-    UNION (${PICK('x.session_key = ($4::text[])[3]')})
-  ) AS b ORDER BY id DIR LIMIT $3`;
-
+function statesText(states: readonly ExecutionState[]): string {
+  const has = (group: readonly ExecutionState[]): boolean => group.some((state) => states.includes(state));
+  return merged([
+    ...FINISHED.flatMap((state) =>
+      states.includes(state) ? [PICK(`x.finished_state = ($4::text[])[${states.indexOf(state) + 1}]`)] : [],
+    ),
+    ...(has(LIVE) ? [PICK(`x.live AND ${STATES_GIVEN}`)] : []),
+    ...(has(QUEUED) ? [QUEUE.replace('FROM p\n', `FROM p\n`)] : []),
+    ...(has(['PAUSED']) ? [PICK(`x.waiting IS NOT NULL AND ${STATES_GIVEN}`)] : []),
+  ]);
+}
 /** Picks the index that leaves the fewest rows, by what is known of such filters rather than of the data. */
 export function chooseDriver(query: ExecutionQuery): Driver {
   if (query.ids) return { name: 'ids', text: PICK('x.id = ANY($4::uuid[])'), value: query.ids, covers: ['ids'] };

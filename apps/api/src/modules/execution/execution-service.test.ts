@@ -300,6 +300,6 @@ describe('waitUntilSettled', () => {
     const id = await h.submit(version);
     const wait = h.executions.waitUntilSettled(id, 60);
     await h.executions.close();
-    await wait;
+    await expect(wait).resolves.toBeUndefined();
   });
 });

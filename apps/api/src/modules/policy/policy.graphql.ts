@@ -86,7 +86,7 @@ builder.queryFields((t) => ({
       if (!parsed.ok) return { ok: false, spec: null, formatted: null, problems: parsed.problems };
       return {
         ok: true,
-        spec: parsed.spec as unknown as JsonValue,
+        spec: parsed.spec,
         formatted: formatPolicy(parsed.spec, stage),
         problems: parsed.warnings,
       };

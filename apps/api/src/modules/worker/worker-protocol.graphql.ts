@@ -1,4 +1,3 @@
-import type { JsonValue } from '@muster/core';
 import { builder } from '../../graphql/builder.ts';
 import { decodeUuid, encodeId } from '../../graphql/ids.ts';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
@@ -254,12 +253,12 @@ builder.mutationField('workerReport', (t) =>
         events: (input.events ?? []).map((item) => ({
           ...toHeld(item),
           type: item.type,
-          data: item.data as JsonValue | undefined,
+          data: item.data,
         })),
         ends: (input.ends ?? []).map((item) => ({
           ...toHeld(item),
           state: item.state,
-          output: item.output as JsonValue | undefined,
+          output: item.output,
           error: item.error ? toError(item.error) : null,
         })),
         releases: (input.releases ?? []).map((item) => ({ ...toHeld(item), reason: item.reason ?? null })),

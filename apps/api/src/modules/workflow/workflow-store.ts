@@ -318,5 +318,5 @@ function beyond(namespace: string, name: string, side: 'gt' | 'lt'): Prisma.Work
 }
 
 function toJson(spec: PolicySpec | AffinitySpec | RequestsSpec | null): Prisma.InputJsonValue | typeof Prisma.DbNull {
-  return spec === null ? Prisma.DbNull : (spec as unknown as Prisma.InputJsonValue);
+  return spec === null ? Prisma.DbNull : spec;
 }

@@ -114,7 +114,7 @@ WorkflowVersionRef.implement({
 });
 
 function requestsOf(version: VersionRow): RequestsSpec | null {
-  return typeof version.requests === 'object' ? (version.requests as RequestsSpec | null) : null;
+  return typeof version.requests === 'object' ? version.requests : null;
 }
 
 export const ResourceRequestsInput = builder.inputType('ResourceRequestsInput', {
