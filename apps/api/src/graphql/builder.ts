@@ -15,7 +15,7 @@ export const builder = new SchemaBuilder<{
   };
 }>({ defaultFieldNullability: false });
 
-export type Builder = typeof builder;
+
 
 builder.queryType({});
 builder.mutationType({});
