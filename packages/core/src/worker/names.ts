@@ -6,7 +6,6 @@ export const MAX_NAME = 128;
 /** Namespaces, workflow names, slugs, metadata keys. */
 export const MAX_SHORT_NAME = 64;
 export const MAX_LABEL_KEY = 128;
-const MAX_WORKFLOW_REF = 2 * MAX_SHORT_NAME + 1;
 
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
