@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../packages/cli/package.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 /** The examples as a user runs them: processes of their own, against a real server. */
@@ -73,6 +74,7 @@ async function ask<T>(query: string, variables: Record<string, unknown>): Promis
 interface Seen {
   worker: {
     status: string;
+    version: string;
     role: string;
     connected: boolean;
     workflows: string[];
@@ -84,7 +86,7 @@ interface Seen {
 const seen = async (name: string): Promise<Seen['worker']> =>
   (
     await ask<Seen>(
-      'query ($name: String!) { worker(name: $name) { status role connected workflows labels { key value } statusReasons } }',
+      'query ($name: String!) { worker(name: $name) { status version role connected workflows labels { key value } statusReasons } }',
       { name },
     )
   ).worker;
@@ -201,6 +203,7 @@ describe('the TypeScript workflows', () => {
         .poll(() => seen(`ts-${region}`), { timeout: 60_000 })
         .toMatchObject({
           status: 'HEALTHY',
+          version: manifest.version,
           connected: true,
           labels: [{ key: 'region', value: region }],
           workflows: ['examples/statistics', 'examples/wait'],

@@ -1,3 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
 import { Worker, type Workflow } from '@muster/worker';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
@@ -21,6 +22,7 @@ export function startEmbeddedWorker(options: {
     token,
     name: config.workerName,
     role: config.role,
+    version: manifest.version,
     workflows,
     signals: false,
     graceSeconds: 2,

@@ -1,3 +1,4 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { ClientError } from '@muster/client';
 import { type Log, type LogLevel, Worker } from '@muster/worker';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -25,6 +26,7 @@ export async function workerStart(io: Io, files: readonly string[], flags: Worke
     ...(flags.name === undefined ? {} : { name: flags.name }),
     // Not the SDK's default: the server's own worker has that role, and on one host the name that follows from it.
     role: flags.role ?? (io.env['SERVICE_ROLE'] || 'worker'),
+    version: manifest.version,
     labels,
     ...(capacity === undefined ? {} : { capacity }),
     workflows,

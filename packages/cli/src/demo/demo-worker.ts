@@ -1,3 +1,4 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { Worker } from '@muster/worker';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -17,6 +18,7 @@ export async function demoWorker(io: Io, flags: DemoWorkerFlags): Promise<ExitCo
   const worker = new Worker({
     name: flags.name,
     role: flags.role,
+    version: manifest.version,
     labels: parsePairs(flags.label ?? [], '--label'),
     capacity: demoCapacity,
     workflows: demoWorkflows,
