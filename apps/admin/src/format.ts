@@ -1,6 +1,3 @@
-/** What stands for nothing. */
-export const NOTHING = '–';
-
 const whole = new Intl.NumberFormat('en-US');
 
 export function count(value: number): string {

@@ -84,7 +84,8 @@ function closeCode(event: unknown): number | null {
 
 /** Closes the socket; the next subscription opens a new one (after another sign-in). */
 export function disconnect(): void {
-  void client?.dispose();
+  // It may be connecting still, and be refused after this.
+  void Promise.resolve(client?.dispose()).catch(() => undefined);
   client = null;
   if (timer) clearInterval(timer);
   timer = null;
@@ -182,9 +183,4 @@ export function useSubscription<TResult, TVariables>(
       complete: () => latest.current.complete?.(),
     });
   }, [document, key, enabled]);
-}
-
-/** For `refetchInterval`: nothing is polled while events arrive, every 10 s where they do not. */
-export function pollWhenStale(): number | false {
-  return view.status === 'STALE' ? 10_000 : false;
 }

@@ -54,16 +54,31 @@ export async function signOut(): Promise<void> {
   change('out');
 }
 
+/** Whether the cookie still holds; asked once, before any page asks for data. A server that does not answer is no reason to sign out. */
+async function isKnown(): Promise<boolean> {
+  try {
+    const response = await fetch('/graphql', {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ viewer { name } }' }),
+    });
+    return response.status !== 401;
+  } catch {
+    return true;
+  }
+}
+
 /** Takes `#login=<code>` out of the address bar (it must not stay in the history) and signs in with it. */
 export async function signInFromAddress(): Promise<string | null> {
   const match = /^#login=(.+)$/.exec(location.hash);
   if (!match?.[1]) {
-    change('in');
+    change((await isKnown()) ? 'in' : 'out');
     return null;
   }
   history.replaceState(null, '', location.pathname + location.search);
   const problem = await signIn({ code: decodeURIComponent(match[1]) });
   // A used link is no reason to sign out somebody whose cookie still holds: the first query decides.
-  if (problem !== null) change('in');
+  if (problem !== null) change((await isKnown()) ? 'in' : 'out');
   return problem;
 }

@@ -127,22 +127,3 @@ export function SkeletonRows({ rows = 8, label }: { rows?: number; label: string
     </AfterAWhile>
   );
 }
-
-/** A whole page that is being read: title, meta line and a panel. */
-export function SkeletonPage({ label }: { label: string }) {
-  return (
-    <AfterAWhile>
-      <div role="status" aria-label={`Reading ${label}`}>
-        <div className="ph" aria-hidden>
-          <span className="sk" style={{ width: 220, height: 22, margin: '3px 0' }} />
-          <div className="ph-m">
-            <span className="sk" style={{ width: 340 }} />
-          </div>
-        </div>
-        <div className="panel" aria-hidden>
-          <SkeletonRows label={label} rows={6} />
-        </div>
-      </div>
-    </AfterAWhile>
-  );
-}

@@ -7,7 +7,6 @@ import type {
 
 export type DeploymentRow = DeploymentRowFragment;
 export type DeploymentDetail = DeploymentDetailFragment;
-export type DeploymentVariant = DeploymentDetail['variants'][number];
 export type Resolved = ResolveDeploymentQuery['resolveDeployment'];
 
 graphql(`

@@ -3,13 +3,11 @@ import type {
   ExecutionDetailFragment,
   ExecutionEventFragment,
   ExecutionRowFragment,
-  ExecutionWaitQuery,
 } from '../../api/generated/graphql.ts';
 
 export type ExecutionRow = ExecutionRowFragment;
 export type ExecutionDetail = ExecutionDetailFragment;
 export type TimelineEvent = ExecutionEventFragment;
-export type WhyWaiting = NonNullable<NonNullable<ExecutionWaitQuery['execution']>['whyWaiting']>;
 
 graphql(`
   fragment ExecutionRow on Execution {
