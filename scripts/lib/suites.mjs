@@ -33,7 +33,11 @@ export const slowChecks = () => [
   // The database layer runs on both kinds by itself.
   vitestCheck('database layer', 'prisma'),
   ...['embedded', 'postgres'].map((database) =>
-    vitestCheck(`api on ${database}`, 'apps/api', { env: { MUSTER_TEST_DATABASE: database } }),
+    vitestCheck(`api on ${database}`, 'apps/api', {
+      env: { MUSTER_TEST_DATABASE: database },
+      // Plans are PostgreSQL's alone: one run of them, with the others of PostgreSQL.
+      args: database === 'embedded' ? ['--exclude=src/**/*plans.test.ts'] : [],
+    }),
   ),
   countingCheck('conformance', ['--import', 'tsx', inRoot('packages/core/conformance/run.ts')]),
   vitestCheck('black box', 'e2e'),
