@@ -42,7 +42,7 @@ test('the decision table adds up: the total of each worker is the sum of its cel
     { id },
   );
   await page.goto(`/decisions/${found.latestDecision.id}`);
-  const table = page.getByRole('table').filter({ hasText: /total/i }).first();
+  const table = page.getByRole('grid').filter({ hasText: /total/i });
   await expect(table.getByRole('row').filter({ hasText: found.latestDecision.winner })).toBeVisible();
 
   const headers = await table.getByRole('columnheader').allTextContents();

@@ -35,10 +35,8 @@ test('the colour scheme survives a reload', async ({ page }) => {
   await page.goto('/workers');
   const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
   const before = await scheme();
-  await page
-    .getByRole('button', { name: /colou?r scheme|theme|dark|light/i })
-    .first()
-    .click();
+  await page.getByRole('button', { name: /^colour scheme/i }).click();
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
   await expect.poll(scheme).not.toBe(before);
   const chosen = await scheme();
   await page.reload();
@@ -54,7 +52,7 @@ test('without a session the app asks for a token, and the printed link signs in'
   const context = await browser.newContext({ baseURL: server.url });
   const page = await context.newPage();
   await page.goto('/workers');
-  await expect(page.getByLabel(/token/i)).toBeVisible();
+  await expect(page.getByLabel(/^token/i)).toBeVisible();
   const [, link = ''] = /(http:\S+#login=\S+)/.exec(server.output) ?? [];
   await page.goto(link);
   await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible();

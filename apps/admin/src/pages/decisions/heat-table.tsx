@@ -140,7 +140,7 @@ function HeatCell({
       <span className="hn">
         {cell.state === 'WITHHELD' && <IconLock size={13} aria-hidden />}
         {scored ? main : <em>{main}</em>}
-      </span>
+      </span>{' '}
       <span className="hv">{sub}</span>
       {scored && view !== 'raw' && (
         <span className="hb" aria-hidden>
