@@ -13,6 +13,7 @@ import { MusterError } from '@muster/core';
 import type { Context } from './context.ts';
 import { type ErrorScope, exposeError, internalError, toGraphQLError } from './errors.ts';
 import { limitPlugins } from './limits.ts';
+import { mayCarryRoutingInput, repeatsKey } from './repeated-keys.ts';
 import { rewriteDocumentErrors, rewriteVariableErrors } from './request-errors.ts';
 
 /** One GraphQL request as it came, over whatever transport. Nothing in it is trusted or logged. */
@@ -21,6 +22,9 @@ export interface GraphQLRequest {
   readonly operationName?: unknown;
   readonly variables?: unknown;
 }
+
+/** The JSON that a request was read from, where it was read from one. */
+type RequestText = string | null;
 
 /** A request that may be run. */
 export interface Operation {
@@ -32,8 +36,8 @@ export interface Operation {
 
 export interface Pipeline {
   readonly schema: GraphQLSchema;
-  /** Parses and validates. Errors: BAD_INPUT, without any value of the request. */
-  prepare(request: GraphQLRequest): Operation;
+  /** Parses and validates. Errors: BAD_INPUT and ROUTING_INPUT_INVALID, without any value of the request. */
+  prepare(request: GraphQLRequest, text: RequestText): Operation;
   /** Runs it. `refused`: the variables do not fit, nothing was run. Errors in the result are ready to leave. */
   run(
     operation: Operation,
@@ -61,9 +65,22 @@ export function createPipeline(schema: GraphQLSchema): Pipeline {
   });
   return {
     schema,
-    prepare: (request) => prepare(request, schema, yoga.getEnveloped({})),
+    prepare: (request, text) => {
+      if (text !== null) refuseRepeatedKeys(text);
+      return prepare(request, schema, yoga.getEnveloped({}));
+    },
     run: (operation, context) => run(operation, context, schema),
   };
+}
+
+/** Routing input must not depend on which of two equal keys a parser keeps (ruling 21), in its value and on the way to it. */
+function refuseRepeatedKeys(text: string): void {
+  if (!mayCarryRoutingInput(text) || !repeatsKey(text)) return;
+  const message = 'A request that carries routing input must not have a key twice in one object.';
+  throw new MusterError('ROUTING_INPUT_INVALID', message, {
+    field: 'variables',
+    issues: [{ path: 'variables', code: 'JSON_DUPLICATE_KEY', message }],
+  });
 }
 
 function prepare(request: GraphQLRequest, schema: GraphQLSchema, { parse, validate }: Enveloped): Operation {

@@ -3,7 +3,7 @@ import { MusterError } from '@muster/core';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../graphql/context.ts';
 import { toGraphQLError } from '../graphql/errors.ts';
-import type { GraphQLRequest, Pipeline } from '../graphql/pipeline.ts';
+import type { GraphQLRequest, Operation, Pipeline } from '../graphql/pipeline.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import { type Authenticator, unauthenticated } from './authenticate.ts';
 import { readJsonBody, requestIdOf, statusOf } from './respond.ts';
@@ -50,20 +50,9 @@ export async function handleGraphQL(
     }
     const viewer = transport.authenticator.viewerOf(request);
     if (!viewer) throw unauthenticated();
-    const body = method === 'POST' ? bodyOf(await readJsonBody(request, MAX_BODY_BYTES)) : queryOf(request);
-    const operation = transport.pipeline.prepare(body);
-    if (method === 'GET') {
-      if (operation.node.operation === 'mutation') {
-        response.setHeader('allow', 'POST');
-        throw new MusterError('BAD_INPUT', 'Mutations are sent by POST.');
-      }
-      if (carriesRoutingInput(body))
-        throw new MusterError(
-          'BAD_INPUT',
-          'An operation that carries routing input is sent by POST: addresses end up in logs.',
-          { field: 'routingInput' },
-        );
-    }
+    const { body, text } = method === 'POST' ? await bodyOf(request) : { body: queryOf(request), text: null };
+    const operation = transport.pipeline.prepare(body, text);
+    if (method === 'GET') refuseByGet(operation, body, response);
     const wantsStream = accept.includes('text/event-stream');
     if (operation.node.operation === 'subscription' && !wantsStream) {
       throw new MusterError(
@@ -84,12 +73,27 @@ export async function handleGraphQL(
   }
 }
 
-function bodyOf(body: unknown): GraphQLRequest {
-  if (Array.isArray(body))
+function refuseByGet({ node }: Operation, body: GraphQLRequest, response: ServerResponse): void {
+  if (node.operation === 'mutation') {
+    response.setHeader('allow', 'POST');
+    throw new MusterError('BAD_INPUT', 'Mutations are sent by POST.');
+  }
+  if (carriesRoutingInput(body)) {
+    throw new MusterError(
+      'BAD_INPUT',
+      'An operation that carries routing input is sent by POST: addresses end up in logs.',
+      { field: 'routingInput' },
+    );
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<{ body: GraphQLRequest; text: string }> {
+  const { value, text } = await readJsonBody(request, MAX_BODY_BYTES);
+  if (Array.isArray(value))
     throw new MusterError('BAD_INPUT', 'Send one operation a request: batches are not accepted.');
-  if (typeof body !== 'object' || body === null)
+  if (typeof value !== 'object' || value === null)
     throw new MusterError('BAD_INPUT', 'The body must be an object with query, variables and operationName.');
-  return body;
+  return { body: value, text };
 }
 
 function queryOf(request: IncomingMessage): GraphQLRequest {

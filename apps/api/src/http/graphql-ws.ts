@@ -33,6 +33,8 @@ interface Peer {
   readonly viewer: Viewer | null;
   /** Set when the connection is acknowledged. */
   admitted: Viewer | null;
+  /** The message that is being handled. */
+  message: string;
 }
 
 interface RunnableArgs extends ExecutionArgs {
@@ -74,7 +76,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
     onSubscribe: (ctx, _id, payload) => {
       const requestId = randomUUID();
       try {
-        const operation = transport.pipeline.prepare(payload);
+        const operation = transport.pipeline.prepare(payload, ctx.extra.message);
         const args: RunnableArgs = {
           schema: transport.pipeline.schema,
           document: operation.document,
@@ -103,6 +105,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
   sockets.on('connection', (socket: WebSocket, _request: IncomingMessage, viewer: Viewer | null) => {
     const ping = pingUntilSilent(socket, options.pingMs);
     socket.on('error', (error) => log.debug({ code: (error as { code?: string }).code }, 'a WebSocket failed'));
+    const peer: Peer = { socket, viewer, admitted: null, message: '' };
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -115,13 +118,15 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data) => {
-            handle(String(data)).catch((error: unknown) => {
+            // The library calls `onSubscribe` before it first waits, so this is the message that is meant there.
+            peer.message = String(data);
+            handle(peer.message).catch((error: unknown) => {
               log.error({ err: error }, 'a WebSocket message could not be handled');
               socket.close(INTERNAL, 'Internal server error');
             });
           }),
       },
-      { socket, viewer, admitted: null },
+      peer,
     );
     socket.once('close', (code) => {
       clearInterval(ping);

@@ -56,10 +56,13 @@ export function sendError(
 }
 
 /**
- * Reads and parses a JSON body. A broken one is told without any of its text.
+ * Reads and parses a JSON body, and gives its text too. A broken one is told without any of its text.
  * Errors: BAD_INPUT for another content type or broken JSON, TOO_LARGE beyond `limit` bytes.
  */
-export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJsonBody(
+  request: IncomingMessage,
+  limit: number,
+): Promise<{ readonly text: string; readonly value: unknown }> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json')
     throw new MusterError('BAD_INPUT', 'The Content-Type must be application/json.', { field: 'Content-Type' });
@@ -73,7 +76,8 @@ export async function readJsonBody(request: IncomingMessage, limit: number): Pro
     chunks.push(chunk as Buffer);
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return { text, value: JSON.parse(text) };
   } catch {
     throw new MusterError('BAD_INPUT', 'The body must be one JSON value in UTF-8.');
   }

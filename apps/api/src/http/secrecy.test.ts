@@ -201,6 +201,31 @@ describe('a broken call that carries routing input', () => {
     expect(received).toContain(named);
   });
 
+  it('is refused where a key stands twice in its JSON, of which a parser would keep the last', async () => {
+    const id = '"id": "1", "type": "subscribe", "payload":';
+    const run = JSON.stringify(RUN);
+    const own =
+      '{ "query": "mutation ($r: RoutingInput) { runWorkflow(input: { workflow: \\"chat\\", routingInput: $r }) { execution { id } } }"';
+    for (const body of [
+      `{ "query": ${run}, "variables": { "input": { "workflow": "chat", "routingInput": { "a": 1, "a": "${CANARY}" } } } }`,
+      `{ "query": ${run}, "variables": { "input": { "workflow": "chat", "routingInput": { "a": { "b": 1, "\\u0062": "${CANARY}" } } } } }`,
+      `{ "query": ${run}, "variables": { "input": { "workflow": "chat", "routingInput": {}, "routing\\u0049nput": { "a": "${CANARY}" } } } }`,
+      `${own}, "variables": { "r": { "a": 1, "a": "${CANARY}" } } }`,
+    ]) {
+      const { status, text } = await post(body);
+      const received = await overSocket(`{ ${id} ${body} }`);
+      for (const answer of [text, received]) {
+        expect(answer).toContain('ROUTING_INPUT_INVALID');
+        expect(leaks(answer)).toBe(false);
+      }
+      expect(status).toBe(400);
+    }
+    const { status, text } = await post(
+      `{ "query": "mutation ($i: JSON) { runWorkflow(input: { workflow: \\"chat\\", input: $i }) { execution { id } } }", "variables": { "i": { "a": 1, "a": 2 } } }`,
+    );
+    expect([status, text]).toEqual([200, expect.stringContaining('ex_')]);
+  });
+
   it('is told without it where the body is no JSON', async () => {
     const { status, text } = await post(
       `{"query": "${RUN}", "variables": {"input": {"routingInput": {"${CANARY_KEY}": "${CANARY}"}`,

@@ -29,7 +29,7 @@ export async function handleSession(
     response.setHeader('allow', 'POST, DELETE');
     throw new MusterError('BAD_INPUT', 'Use POST to log in or DELETE to log out.');
   }
-  const body = await readJsonBody(request, 4_096);
+  const { value: body } = await readJsonBody(request, 4_096);
   const { code, token } =
     typeof body === 'object' && body !== null ? (body as { code?: unknown; token?: unknown }) : {};
   if (typeof code !== 'string' && typeof token !== 'string') {
