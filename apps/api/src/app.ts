@@ -9,6 +9,7 @@ import { createLoaders } from './graphql/loaders.ts';
 import { createPipeline } from './graphql/pipeline.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { loadAdminToken } from './http/admin-token.ts';
+import { bindPort } from './http/bound-port.ts';
 import { createCredentials } from './http/credentials.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createLog, type Log } from './log.ts';
@@ -56,14 +57,16 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const log = options.log ?? createLog(config.logLevel);
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
-  const adminToken = await loadAdminToken(config.adminToken, config.dataDir);
-  const closers: (() => Promise<void>)[] = [];
+  const bound = await bindPort(config);
+  // Comes last and finds it closed already where the server ran.
+  const closers: (() => Promise<void>)[] = [() => bound.close()];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) {
       await close().catch((error: unknown) => log.error({ err: error }, 'a part could not be closed properly'));
     }
   };
   try {
+    const adminToken = await loadAdminToken(config.adminToken, config.dataDir);
     const plane = await startControlPlane({ config, log, clock, random }).catch((error: unknown) => {
       throw databaseFailure(error);
     });
@@ -73,7 +76,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     closers.push(close);
     await start();
     const credentials = createCredentials(adminToken, plane.cookieKey, clock);
-    const http = await startHttpServer({
+    const http = startHttpServer({
+      bound,
       config,
       log,
       credentials,

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { livenessWindows } from '@muster/core';
 import { type Database, migrate, openDatabase } from '@muster/db';
 import type { Bus } from './bus/bus.ts';
-import { createInProcessBus } from './bus/in-process-bus.ts';
-import { createPostgresBus } from './bus/postgres-bus.ts';
+import { createBus } from './bus/create-bus.ts';
 import type { Clock } from './clock.ts';
+import { createDispatch } from './compose-dispatch.ts';
 import type { Config } from './config.ts';
-import { Dispatcher } from './dispatch/dispatcher.ts';
-import { DispatchFigures } from './dispatch/figures.ts';
+import type { Dispatcher } from './dispatch/dispatcher.ts';
 import { Housekeeping } from './dispatch/housekeeping.ts';
 import { type UuidSource, uuidSource } from './dispatch/ids.ts';
-import { Releaser } from './dispatch/release.ts';
 import { createExecutor, type Executor } from './dispatch/statements/executor.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { invariant } from './lib/invariant.ts';
@@ -96,17 +93,6 @@ async function assemble(
   closers.push(() => bus.close());
 
   const fleet = createFleet(config, now, log);
-  const figures = new DispatchFigures(clock.monotonic, random);
-  const releaser = new Releaser({
-    executor,
-    bus,
-    figures,
-    settings: {
-      parkTtlSeconds: config.parkTtlSeconds,
-      claimSeconds: config.claimSeconds,
-      offlineSeconds: livenessWindows(config).offlineMs / 1_000,
-    },
-  });
   const workflowStore = new WorkflowStore({
     prisma: database.prisma,
     executor,
@@ -114,28 +100,22 @@ async function assemble(
     now: clock.monotonic,
   });
   const decisions = new DecisionStore(executor);
-  const lease = await database.dedicated();
-  closers.push(() => lease.close());
-  const dispatcher = new Dispatcher({
+  const dispatch = await createDispatch({
+    config,
+    log,
+    clock,
+    random,
+    database,
     executor,
-    leaseExecutor: leaseExecutor(database, lease),
+    ids,
     bus,
     fleet,
-    versions: workflowStore,
+    workflowStore,
     decisions,
-    releaser,
-    figures,
-    ids,
-    clock,
-    now,
-    log,
-    settings: {
-      claimSeconds: config.claimSeconds,
-      mayLead: config.mayLead,
-      exclusive: database.kind === 'embedded',
-      holder,
-    },
+    holder,
   });
+  closers.push(() => dispatch.close());
+  const { dispatcher, releaser, figures } = dispatch;
   const workforce = createWorkforce({
     config,
     executor,
@@ -191,23 +171,6 @@ async function assemble(
     cookieKey: await readSecret(database, 'cookie'),
     drain: () => workforce.endInboxes(),
     close: closeAll,
-  };
-}
-
-function createBus(database: Database, origin: string, log: Log): Promise<Bus> {
-  const onError = (topic: string, error: unknown): void => log.error({ err: error, topic }, 'the bus had an error');
-  return database.kind === 'embedded'
-    ? Promise.resolve(createInProcessBus(onError))
-    : createPostgresBus({ connect: () => database.direct(), origin, onError });
-}
-
-/** The lease is renewed on a connection of its own, so that no queue of statements can delay it. */
-function leaseExecutor(database: Database, lease: Awaited<ReturnType<Database['dedicated']>>): Executor {
-  return {
-    run: async (statement, values) => {
-      const result = await lease.query(statement.text, values, database.prepare ? { name: statement.name } : {});
-      return { rows: result.rows as never[], rowCount: result.rowCount };
-    },
   };
 }
 

@@ -13,7 +13,7 @@ export interface Authenticator {
 
 export function createAuthenticator(
   credentials: Credentials,
-  cookieName: () => string,
+  cookieName: string,
   isOwn: (request: IncomingMessage) => boolean,
 ): Authenticator {
   return {
@@ -25,7 +25,7 @@ export function createAuthenticator(
         if (!viewer) throw unauthenticated('The token is not valid.');
         return viewer;
       }
-      const cookie = readCookie(request, cookieName());
+      const cookie = readCookie(request, cookieName);
       if (cookie === null) return null;
       if (!isOwn(request)) {
         throw new MusterError(

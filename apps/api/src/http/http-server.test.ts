@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
+import { bindPort } from './bound-port.ts';
 import { createLog } from '../log.ts';
 import { startTestApp, subscribe, type TestApp, until } from '../testing/test-app.ts';
 
@@ -245,6 +246,38 @@ describe('requests', () => {
 });
 
 describe('streams', () => {
+  it('closes a socket that lets 8 MiB lie, and ends what it watched', async () => {
+    const other = await startTestApp({}, { pingMs: 600_000 });
+    const watched = (): number => other.plane.fleet.listenerCount;
+    const before = watched();
+    const socket = new WebSocket(`${other.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      headers: { authorization: `Bearer ${other.adminToken}` },
+    });
+    const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+    await new Promise((resolve) => socket.on('open', resolve));
+    const say = (message: unknown): void => socket.send(JSON.stringify(message));
+    const acknowledged = new Promise((resolve) => socket.once('message', resolve));
+    say({ type: 'connection_init' });
+    await acknowledged;
+    say({ id: 'watch', type: 'subscribe', payload: { query: 'subscription { workerEvents { kind } }' } });
+    await until(() => watched() > before, 'the subscription');
+    socket.pause();
+    const large = 'x'.repeat(1_000_000);
+    await other.ask('mutation { registerWorkflow(input: { name: "large" }) { created } }');
+    await other.ask(
+      'mutation ($input: JSON) { runWorkflow(input: { workflow: "large", input: $input }) { execution { id } } }',
+      { input: large },
+    );
+    // What the kernel takes on both sides comes on top.
+    for (let i = 0; i < 40; i++) {
+      say({ id: `q${i}`, type: 'subscribe', payload: { query: '{ executions(first: 1) { nodes { input } } }' } });
+    }
+    await until(() => watched() === before, 'the end of the socket');
+    socket.resume();
+    expect(await closed).toBe(1006);
+    await other.close();
+  });
+
   it('ends a socket that has died silently, and what it watched', async () => {
     const before = listeners();
     const socket = connect(port, '127.0.0.1');
@@ -319,13 +352,33 @@ describe('streams', () => {
 });
 
 describe('a start that cannot be', () => {
-  it('says in one sentence that the port is taken', async () => {
-    const config = readConfig({}, { port, dataDir: `${app.dataDir}-other`, embeddedWorker: false });
+  it('says in one sentence that the port is taken, and has opened nothing', async () => {
+    const dataDir = `${app.dataDir}-other`;
+    const config = readConfig({}, { port, dataDir, embeddedWorker: false });
     const other = createApp(config, { log: createLog('silent') });
     await expect(other).rejects.toMatchObject({
       name: 'StartError',
       message: `Port ${port} on 127.0.0.1 is taken by another process; stop it or set PORT.`,
     });
+    await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('gives the port back where the database cannot be opened', async () => {
+    const probe = await bindPort({ port: 0, host: '127.0.0.1' });
+    const free = probe.port;
+    expect((await fetch(`http://127.0.0.1:${free}/readyz`)).status).toBe(503);
+    await probe.close();
+    const config = readConfig(
+      {},
+      { port: free, databaseUrl: 'postgres://127.0.0.1:1/none', dataDir: `${app.dataDir}-third` },
+    );
+    const failed = createApp(config, { log: createLog('silent') });
+    await expect(failed).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringContaining('DATABASE_URL'),
+    });
+    await (await bindPort({ port: free, host: '127.0.0.1' })).close();
+    await rm(config.dataDir, { recursive: true, force: true });
   });
 });
 

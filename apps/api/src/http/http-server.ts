@@ -1,13 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { Config } from '../config.ts';
 import type { Context } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
 import type { Log } from '../log.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
-import { StartError } from '../start-error.ts';
 import { createAuthenticator, unauthenticated } from './authenticate.ts';
+import type { BoundPort } from './bound-port.ts';
 import type { Credentials } from './credentials.ts';
 import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
 import { createWebSocketEndpoint } from './graphql-ws.ts';
@@ -17,6 +16,7 @@ import { handleSession } from './session-route.ts';
 import { createStaticApp, findAdminDir } from './static-app.ts';
 
 export interface HttpServerOptions {
+  readonly bound: BoundPort;
   readonly config: Config;
   readonly log: Log;
   readonly credentials: Credentials;
@@ -39,12 +39,12 @@ export interface HttpServer {
 }
 
 /** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics and the admin app. */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export function startHttpServer(options: HttpServerOptions): HttpServer {
   const { config, log, credentials, pipeline } = options;
+  const { server, port } = options.bound;
   let stopping = false;
-  let port = config.port;
-  const isOwn = createOriginCheck({ host: config.host, port: () => port, publicUrl: config.publicUrl });
-  const cookieName = (): string => `muster_${port}`;
+  const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl });
+  const cookieName = `muster_${port}`;
   const authenticator = createAuthenticator(credentials, cookieName, isOwn);
   const transport: GraphQLTransport = {
     pipeline,
@@ -63,7 +63,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       case '/session':
         return handleSession(request, response, {
           credentials,
-          cookieName: cookieName(),
+          cookieName,
           isOwn,
           secure: config.publicUrl?.startsWith('https:') ?? false,
         });
@@ -92,7 +92,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     }
   }
 
-  const server = createServer((request, response) => {
+  server.removeAllListeners('request').on('request', (request, response) => {
     if (stopping) response.setHeader('connection', 'close');
     route(request, response).catch((error: unknown) => {
       const requestId = requestIdOf(request);
@@ -114,8 +114,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     sockets.upgrade(request, socket, head);
   });
 
-  await listen(server, config);
-  port = (server.address() as AddressInfo).port;
   const shown =
     config.host === '0.0.0.0' || config.host === '::'
       ? 'localhost'
@@ -139,23 +137,4 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       clearTimeout(timer);
     },
   };
-}
-
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: Error & { code?: string }) => {
-      const taken =
-        error.code === 'EADDRINUSE'
-          ? `Port ${config.port} on ${config.host} is taken by another process; stop it or set PORT.`
-          : undefined;
-      reject(
-        taken
-          ? new StartError(taken)
-          : error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL'
-            ? new StartError(`Cannot listen on ${config.host}:${config.port} (${error.code}).`)
-            : error,
-      );
-    });
-    server.listen(config.port, config.host, () => resolve());
-  });
 }

@@ -9,7 +9,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export function createOriginCheck(options: {
   host: string;
-  port: () => number;
+  port: number;
   publicUrl: string | null;
 }): (request: IncomingMessage) => boolean {
   const publicUrl = options.publicUrl === null ? null : new URL(options.publicUrl);
@@ -30,7 +30,7 @@ export function createOriginCheck(options: {
     if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;
     const target = new URL(`http://${host}`);
     return (
-      names.has(target.hostname) && Number(target.port || 80) === options.port() && origin === `http://${target.host}`
+      names.has(target.hostname) && Number(target.port || 80) === options.port && origin === `http://${target.host}`
     );
   };
 }

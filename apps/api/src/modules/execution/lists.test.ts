@@ -312,3 +312,25 @@ describe('registering a workflow', () => {
     expect(new Set(all.map(({ version }) => version.number))).toEqual(new Set([2]));
   });
 });
+
+describe('a list of workflows', () => {
+  it('takes the search as it is written, in any case', async () => {
+    for (const name of ['sea_rch', 'seaXrch', 'sea.rch']) {
+      await app.ask(
+        'mutation ($name: String!) { registerWorkflow(input: { namespace: "find_me", name: $name }) { created } }',
+        { name },
+      );
+    }
+    const found = async (search: string): Promise<string[]> =>
+      (
+        await app.ask('query ($search: String) { workflows(search: $search) { nodes { name } totalCount } }', {
+          search,
+        })
+      ).workflows.nodes.map(({ name }: { name: string }) => name);
+    expect(await found('SEA_R')).toEqual(['sea_rch']);
+    expect(await found('find_me/sea_')).toEqual(['sea_rch']);
+    expect(await found('findXme/')).toEqual([]);
+    expect(await found('d_me/seax')).toEqual(['seaXrch']);
+    for (const nothing of ['%', 'sea%rch', '\\', 'sea\\_rch']) expect(await found(nothing)).toEqual([]);
+  });
+});

@@ -306,11 +306,16 @@ function matching(search: string | null): Prisma.WorkflowWhereInput {
   if (search === null) return {};
   const cut = search.indexOf('/');
   if (cut >= 0) {
-    const namespace = { endsWith: search.slice(0, cut), mode: 'insensitive' } as const;
-    return { namespace, name: { startsWith: search.slice(cut + 1), mode: 'insensitive' } };
+    const namespace = { endsWith: literally(search.slice(0, cut)), mode: 'insensitive' } as const;
+    return { namespace, name: { startsWith: literally(search.slice(cut + 1)), mode: 'insensitive' } };
   }
-  const contains = { contains: search, mode: 'insensitive' } as const;
+  const contains = { contains: literally(search), mode: 'insensitive' } as const;
   return { OR: [{ namespace: contains }, { name: contains }] };
+}
+
+/** Prisma hands `%`, `_` and backslashes to LIKE as they are. */
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }
 
 function beyond(namespace: string, name: string, side: 'gt' | 'lt'): Prisma.WorkflowWhereInput {
