@@ -86,7 +86,7 @@ function workerText(worker: NonNullable<WorkerShowQuery['worker']>, now: number,
   if (worker.metrics.length === 0) return fields;
   const rows = worker.metrics.map((metric) => [
     metric.key,
-    shortNumber(metric.value),
+    metric.key.endsWith('_bytes') ? (bytes(metric.value) ?? '') : shortNumber(metric.value),
     `${ago(metric.at, now)}${metric.stale ? ' (stale)' : ''}`,
   ]);
   const columns = [{ title: 'metric' }, { title: 'value', align: 'right' as const }, { title: 'age' }];

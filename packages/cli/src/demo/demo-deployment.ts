@@ -5,9 +5,11 @@ import {
   DeploymentListDocument,
   DeploymentShowDocument,
   RegisterWorkflowDocument,
+  WorkerListDocument,
   WorkflowListDocument,
 } from '@muster/client';
 import { registration } from '@muster/worker';
+import { demoWorkers } from './demo-fleet.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 
 export const demoSlug = 'assistant';
@@ -50,5 +52,17 @@ export async function createDemo(client: Client): Promise<void> {
   } catch (error) {
     // Another process has created it in between.
     if (!(error instanceof ClientError) || error.code !== 'CONFLICT') throw error;
+  }
+}
+
+/** Waits until the demo's workers can be given work, for 20 s at most; answers how many can. */
+export async function demoWorkersOnDuty(client: Client): Promise<number> {
+  const filter = { names: demoWorkers.map((worker) => worker.name) };
+  const until = Date.now() + 20_000;
+  for (;;) {
+    const { workers } = await client.request(WorkerListDocument, { first: 10, after: null, filter });
+    const onDuty = workers.nodes.filter((worker) => worker.eligible).length;
+    if (onDuty === demoWorkers.length || Date.now() > until) return onDuty;
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

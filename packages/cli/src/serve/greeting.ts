@@ -1,27 +1,24 @@
 import type { Style } from '../output/style.ts';
 
-export interface GreetingFacts {
-  readonly url: string;
-  /** Admits one browser, once. */
-  readonly loginLink: string;
-  /** How a shell gets the token, e.g. `$(cat /srv/.muster/admin-token)`. */
-  readonly tokenInShell: string;
-  readonly demo: boolean;
+/** What `muster serve` prints when it is up. The login link admits one browser, once. */
+export function greeting(url: string, loginLink: string, style: Style): string {
+  return [style.bold('Muster is up.'), '', `  Admin     ${style.cyan(loginLink)}`, `  GraphQL   ${url}/graphql`].join(
+    '\n',
+  );
 }
 
-/** What `muster serve` prints when it is up. */
-export function greeting({ url, loginLink, tokenInShell, demo }: GreetingFacts, style: Style): string {
-  const lines = [style.bold('Muster is up.'), '', `  Admin     ${style.cyan(loginLink)}`, `  GraphQL   ${url}/graphql`];
-  if (demo) {
-    lines.push(
-      '  Demo      4 workers and the deployment "assistant" (leave it out with --no-demo)',
-      '',
-      'Run something and read where it went and why:',
-      '',
-      demoCurl(url, tokenInShell),
-    );
-  }
-  return lines.join('\n');
+/**
+ * What it prints when the demo's workers are on duty, or some of them. `tokenInShell`: how a shell gets the token, e.g.
+ * `$(cat /srv/.muster/admin-token)`.
+ */
+export function demoGreeting(url: string, tokenInShell: string, onDuty: number): string {
+  return [
+    `  Demo      ${onDuty} workers and the deployment "assistant" (leave it out with --no-demo)`,
+    '',
+    'Run something and read where it went and why:',
+    '',
+    demoCurl(url, tokenInShell),
+  ].join('\n');
 }
 
 const text =

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createClient } from '@muster/client';
-import { contentsOf, createDemo } from '../demo/demo-deployment.ts';
+import { type Client, createClient } from '@muster/client';
+import { contentsOf, createDemo, demoWorkersOnDuty } from '../demo/demo-deployment.ts';
 import { type DemoFleet, startDemoFleet } from '../demo/demo-fleet.ts';
 import { CommandError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -8,7 +8,7 @@ import { loadWorkflows } from '../load-workflows.ts';
 import { styleFor } from '../output/style.ts';
 import { tokenFile } from '../settings/connection.ts';
 import { parseWhole } from '../settings/parse-arguments.ts';
-import { greeting } from './greeting.ts';
+import { demoGreeting, greeting } from './greeting.ts';
 
 export interface ServeFlags {
   readonly port?: string;
@@ -37,20 +37,22 @@ export async function serve(io: Io, flags: ServeFlags): Promise<ExitCode> {
     throw startFailure(error);
   }
   const log = (line: string): void => io.err(line);
-  const fleet = await demoFor(app, config, flags, log).catch((error: Error) => {
-    log(`The demo could not be set up: ${error.message}`);
-    return undefined;
-  });
-  const tokenInShell =
-    config.adminToken === null ? `$(cat '${join(config.dataDir, tokenFile)}')` : '$MUSTER_ADMIN_TOKEN';
-  io.out(
-    greeting(
-      { url: app.url, loginLink: app.loginLink(), tokenInShell, demo: fleet !== undefined },
-      styleFor(io.colour),
-    ),
-  );
+  const client = createClient({ url: app.url, token: app.adminToken });
+  io.out(greeting(app.url, app.loginLink(), styleFor(io.colour)));
+  let fleet: DemoFleet | undefined;
+  try {
+    fleet = await demoFor(client, app, config, flags, io);
+  } catch (error) {
+    io.err(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (fleet !== undefined) {
+    const tokenInShell =
+      config.adminToken === null ? `$(cat '${join(config.dataDir, tokenFile)}')` : '$MUSTER_ADMIN_TOKEN';
+    const onDuty = await Promise.race([demoWorkersOnDuty(client), stopped]);
+    if (onDuty !== undefined) io.out(demoGreeting(app.url, tokenInShell, onDuty));
+  }
   await stopped;
-  log('Stopping …');
+  io.err('Stopping …');
   await fleet?.stop(4_000);
   await app.close();
   return exitCodes.ok;
@@ -73,13 +75,13 @@ function overrides(flags: ServeFlags, io: Io) {
 
 // Several servers on one database would start the same workers against each other: there it is for those who ask.
 async function demoFor(
+  client: Client,
   app: { readonly url: string; readonly adminToken: string },
   config: { readonly databaseUrl: string | null },
   flags: ServeFlags,
-  log: (line: string) => void,
+  io: Io,
 ): Promise<DemoFleet | undefined> {
   if (flags.demo === false) return undefined;
-  const client = createClient({ url: app.url, token: app.adminToken });
   if (flags.demo === undefined) {
     if (config.databaseUrl !== null || (flags.workflows ?? []).length > 0) return undefined;
     if ((await contentsOf(client)) === 'other') return undefined;
@@ -90,7 +92,7 @@ async function demoFor(
     server: app.url,
     token: app.adminToken,
     onExit: (worker, code) => {
-      if (code !== 0) log(`The demo's worker ${worker.name} has ended (${code ?? 'killed'}).`);
+      if (code !== 0) io.err(`The demo's worker ${worker.name} has ended (${code ?? 'killed'}).`);
     },
   });
 }
