@@ -63,6 +63,7 @@ async function isKnown(): Promise<boolean> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ query: '{ viewer { name } }' }),
     });
+    await response.text();
     return response.status !== 401;
   } catch {
     return true;
