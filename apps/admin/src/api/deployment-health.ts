@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { execute } from './client.ts';
 import { graphql } from './generated/gql.ts';
-import { useLiveView, useSubscription } from './live.ts';
+import { useSubscription } from './live.ts';
+import { usePollWhenStale } from './polling.ts';
 
 const DeploymentHealthDocument = graphql(`
   query DeploymentHealth {
@@ -25,11 +26,10 @@ const DeploymentTicksDocument = graphql(`
 
 /** How many deployments need a look. Kept fresh by `useDeploymentTicks`. */
 export function useDeploymentHealth(): { degraded: number; unavailable: number } {
-  const { status } = useLiveView();
   const { data } = useQuery({
     queryKey: ['deployments', 'health'],
     queryFn: ({ signal }) => execute(DeploymentHealthDocument, {}, { signal }),
-    refetchInterval: status === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   return { degraded: data?.degraded.totalCount ?? 0, unavailable: data?.unavailable.totalCount ?? 0 };
 }

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { execute } from './client.ts';
 import { graphql } from './generated/gql.ts';
 import type { FleetQuery } from './generated/graphql.ts';
-import { useLiveView, useSubscription } from './live.ts';
+import { useSubscription } from './live.ts';
+import { usePollWhenStale } from './polling.ts';
 import { noticeServerTime } from './server-clock.ts';
 
 const FleetDocument = graphql(`
@@ -69,11 +70,11 @@ const KEY = ['fleet'];
 /** The numbers of the fleet. Keeps them live where `live` is set (once, in the shell). */
 export function useFleet(live = false) {
   const client = useQueryClient();
-  const { status } = useLiveView();
+  const poll = usePollWhenStale();
   const query = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => execute(FleetDocument, {}, { signal }),
-    refetchInterval: live && status === 'STALE' ? 10_000 : false,
+    refetchInterval: live && poll,
   });
   useSubscription(
     FleetLiveDocument,

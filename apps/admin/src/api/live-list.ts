@@ -25,14 +25,16 @@ export function emptyList<T>(items: readonly T[] = []): LiveList<T> {
  * arrive in between go into both. An event that is not newer than what is applied is dropped.
  */
 export function applyChange<T>(list: LiveList<T>, change: Change<T>, idOf: (item: T) => string): LiveList<T> {
-  if (change.kind === 'RESYNC') return { ...list, assembling: [], sequence: -1 };
+  if (change.kind === 'RESYNC') return { ...list, assembling: [], sequence: change.sequence };
   if (change.kind === 'SNAPSHOT') {
-    const gathered = upsert(list.assembling ?? [], change.items, idOf);
+    // A sequence that starts again belongs to a new stream: what the lost one had begun is void.
+    const begun = change.sequence > list.sequence ? list.assembling : null;
+    const gathered = upsert(begun ?? [], change.items, idOf);
     return change.complete
       ? { items: gathered, sequence: change.sequence, assembling: null }
       : { ...list, sequence: change.sequence, assembling: gathered };
   }
-  if (list.assembling === null && change.sequence <= list.sequence) return list;
+  if (change.sequence <= list.sequence) return list;
   const merge = (items: readonly T[]): readonly T[] => drop(upsert(items, change.items, idOf), change.removed, idOf);
   return {
     items: merge(list.items),

@@ -47,10 +47,10 @@ graphql(`
 export type RoleFacts = RolesQuery['roles'][number];
 
 /**
- * All roles with their health, live. When a role's health flips, what the API derives from it (health and shares of
- * deployments) is read again.
+ * All roles with their health; kept live where `live` is set (once, in the shell). When a role's health flips, what the
+ * API derives from it (health and shares of deployments) is read again.
  */
-export function useRoles() {
+export function useRoles(live = false) {
   const client = useQueryClient();
   const known = useRef(new Map<string, boolean>());
   return useLiveList(
@@ -62,6 +62,7 @@ export function useRoles() {
       change: ({ roleHealth }) => ({ ...roleHealth, items: roleHealth.roles }),
       idOf: (role) => role.role,
     },
+    live,
     (change) => {
       let flipped = change.removed.length > 0;
       for (const role of change.items) {

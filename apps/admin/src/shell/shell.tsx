@@ -28,7 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const fetching = useIsFetching() > 0;
   useShortcuts(opener);
   useFleet(true);
-  useRoles();
+  useRoles(true);
   useDeploymentTicks();
   useFreshAfterLoss();
   return (

@@ -37,7 +37,7 @@ export function FilterBar<T extends string>({
           <button
             key={option.value}
             type="button"
-            className="fchip"
+            className={`fchip${option.count === 0 ? ' none' : ''}`}
             aria-pressed={selected.includes(option.value)}
             onClick={() => onToggle(option.value)}
           >

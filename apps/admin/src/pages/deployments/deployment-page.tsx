@@ -5,9 +5,9 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { DeploymentQuery } from '../../api/generated/graphql.ts';
-import { useLiveView } from '../../api/live.ts';
 import { useRoles } from '../../api/roles.ts';
 import { useMay } from '../../api/viewer.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
 import { paths } from '../../paths.ts';
@@ -33,13 +33,12 @@ export function DeploymentPage() {
   const { slug = '' } = useParams({ strict: false });
   usePage([{ name: 'Deployments', href: paths.deployments() }, { name: slug }]);
   const [state, set] = useUrlState(SHAPE);
-  const { status: connection } = useLiveView();
   const roles = useRoles();
   const follow = useFollow();
   const query = useQuery<DeploymentQuery, ApiError>({
     queryKey: ['deployments', 'one', slug],
     queryFn: ({ signal }) => execute(DeploymentDocument, { slug }, { signal }),
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   const deployment = query.data?.deployment;
   return (

@@ -9,10 +9,10 @@ import type {
   DeploymentsQuery,
 } from '../../api/generated/graphql.ts';
 import { useDeploymentHealth } from '../../api/deployment-health.ts';
-import { useLiveView } from '../../api/live.ts';
 import { FIRST_PAGE, neighbours, pageArgs } from '../../api/paging.ts';
 import { useRoles } from '../../api/roles.ts';
 import { useMay } from '../../api/viewer.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { count, percent, plural } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { toggled, useUrlState } from '../../hooks/use-url-state.ts';
@@ -47,7 +47,6 @@ const ORDERS: Record<Column, DeploymentOrder> = { slug: 'SLUG', updated: 'UPDATE
 export function DeploymentsPage() {
   usePage([{ name: 'Deployments' }]);
   const [state, set] = useUrlState(SHAPE);
-  const { status: connection } = useLiveView();
   const follow = useFollow();
   const may = useMay();
   const health = useDeploymentHealth();
@@ -66,7 +65,7 @@ export function DeploymentsPage() {
     queryKey: ['deployments', 'list', variables],
     queryFn: ({ signal }) => execute(DeploymentsDocument, variables, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   const page = query.data?.deployments;
   const near = page && neighbours(state, page.pageInfo);

@@ -1,4 +1,4 @@
-import { percent } from '../../format.ts';
+import { percent, plural } from '../../format.ts';
 import { Panel } from '../../ui/layout.tsx';
 import type { Share } from './shares.ts';
 
@@ -68,7 +68,7 @@ export function SharePanel({
     <Panel
       title="Share of new sessions"
       className="mb"
-      aside={observedCount === null ? null : `Observed: ${observedCount.toLocaleString('en-US')} executions, last 60 m`}
+      aside={observedCount === null ? null : `Observed: ${plural(observedCount, 'execution')}, last 60 m`}
     >
       <dl className="split">
         <dt>Configured</dt>
@@ -82,7 +82,7 @@ export function SharePanel({
                 style={{ flex: variant.share.configured }}
                 title={text(variant, variant.share.configured)}
               >
-                {short(variant, variant.share.configured)}
+                <span>{short(variant, variant.share.configured)}</span>
               </span>
             ))}
         </dd>
@@ -100,7 +100,7 @@ export function SharePanel({
                   style={{ flex: variant.share.effective }}
                   title={text(variant, variant.share.effective)}
                 >
-                  {short(variant, variant.share.effective)}
+                  <span>{short(variant, variant.share.effective)}</span>
                 </span>
               ),
             )}
@@ -119,7 +119,7 @@ export function SharePanel({
                     style={{ flex: variant.observed ?? 0 }}
                     title={text(variant, variant.observed ?? 0)}
                   >
-                    {short(variant, variant.observed ?? 0)}
+                    <span>{short(variant, variant.observed ?? 0)}</span>
                   </span>
                 ))
               )}

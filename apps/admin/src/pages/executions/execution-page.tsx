@@ -13,9 +13,10 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { ExecutionQuery } from '../../api/generated/graphql.ts';
-import { useLiveView, useSubscription } from '../../api/live.ts';
+import { useSubscription } from '../../api/live.ts';
 import { noticeServerTime } from '../../api/server-clock.ts';
 import { useMay } from '../../api/viewer.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { duration, shortId } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useServerNow } from '../../hooks/use-server-now.ts';
@@ -92,12 +93,11 @@ export function ExecutionPage() {
 /** The execution with its events; both streams write into one cache entry. */
 function useLiveExecution(id: string) {
   const client = useQueryClient();
-  const { status } = useLiveView();
   const key = ['execution', id];
   const query = useQuery<ExecutionQuery, ApiError>({
     queryKey: key,
     queryFn: ({ signal }) => execute(ExecutionDocument, { id }, { signal }),
-    refetchInterval: status === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   useSubscription(
     ExecutionLiveDocument,

@@ -4,10 +4,11 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useMemo, useRef } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { ExecutionFilter, ExecutionsQuery, ExecutionState } from '../../api/generated/graphql.ts';
-import { useLiveView, useSubscription } from '../../api/live.ts';
+import { useSubscription } from '../../api/live.ts';
 import { FIRST_PAGE, neighbours, pageArgs, type PagePlace } from '../../api/paging.ts';
 import { noticeServerTime } from '../../api/server-clock.ts';
 import { useMay } from '../../api/viewer.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { countAtLeast } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { toggled, useUrlState } from '../../hooks/use-url-state.ts';
@@ -166,9 +167,8 @@ function NothingYet() {
 
 /** The states with their counts; parked is a flag on top of them, so it stands beside the strip. */
 function StateFilter({ state, onChange }: { state: ListState; onChange: (patch: Partial<ListState>) => void }) {
-  const { status: connection } = useLiveView();
   const unfiltered = useMemo(() => toFilter({ ...state, state: [], parked: '' }), [state]);
-  const counts = useCounts(unfiltered, connection === 'STALE');
+  const counts = useCounts(unfiltered);
   const parked = [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
   const options: FilterOption<ExecutionState | 'PARKED'>[] = STATES.map((value) => ({
     value,
@@ -192,7 +192,6 @@ function StateFilter({ state, onChange }: { state: ListState; onChange: (patch: 
 /** One page of the list, live: rows change in place, new ones come in at the top of the first page. */
 function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
   const client = useQueryClient();
-  const { status: connection } = useLiveView();
   const variables = { ...pageArgs(place, PAGE_SIZE), filter };
   const key = ['executions', variables];
   const first = place.after === '' && place.before === '';
@@ -201,7 +200,7 @@ function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
     queryKey: key,
     queryFn: ({ signal }) => execute(ExecutionsDocument, variables, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   useSubscription(
     ExecutionsLiveDocument,
@@ -224,12 +223,12 @@ function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
   return query;
 }
 
-function useCounts(filter: ExecutionFilter, poll: boolean): ReadonlyMap<ExecutionState, ExecutionCountsFragment> {
+function useCounts(filter: ExecutionFilter): ReadonlyMap<ExecutionState, ExecutionCountsFragment> {
   const { data } = useQuery({
     queryKey: ['execution-counts', filter],
     queryFn: ({ signal }) => execute(ExecutionCountsDocument, { filter }, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: poll ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   return useMemo(() => new Map((data?.executionCounts ?? []).map((each) => [each.state, each])), [data]);
 }

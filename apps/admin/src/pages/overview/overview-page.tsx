@@ -6,8 +6,8 @@ import { useEffect, useRef, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import { type FleetNumbers, useFleet } from '../../api/fleet.ts';
 import type { AttentionQuery, StartedQuery } from '../../api/generated/graphql.ts';
-import { useLiveView } from '../../api/live.ts';
 import { serverNow } from '../../api/server-clock.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Anchor } from '../../ui/anchor.tsx';
@@ -77,7 +77,6 @@ const ICONS = { deployment: IconAlertTriangle, parked: IconParkingCircle, worker
 
 function NeedsAttention({ fleet }: { fleet: FleetNumbers | undefined }) {
   const client = useQueryClient();
-  const { status: connection } = useLiveView();
   const query = useQuery<AttentionQuery, ApiError>({
     queryKey: ['deployments', 'attention'],
     queryFn: ({ signal }) =>
@@ -86,7 +85,7 @@ function NeedsAttention({ fleet }: { fleet: FleetNumbers | undefined }) {
         { parkedBefore: new Date(serverNow() - PARKED_TOO_LONG_MS).toISOString() },
         { signal },
       ),
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   // The list is derived from what the fleet's numbers count: when they move, it is read again.
   const mark =

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { IconScale } from '@tabler/icons-react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { RecentDecisionsQuery } from '../../api/generated/graphql.ts';
-import { useLiveView, useSubscription } from '../../api/live.ts';
+import { useSubscription } from '../../api/live.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { score, shortId } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { DEGRADED_DECISION, status } from '../../status.ts';
@@ -19,11 +20,10 @@ const KEY = ['recent-decisions'];
 /** The last decisions as they are made. */
 export function RecentDecisions() {
   const client = useQueryClient();
-  const { status: connection } = useLiveView();
   const query = useQuery<RecentDecisionsQuery, ApiError>({
     queryKey: KEY,
     queryFn: ({ signal }) => execute(RecentDecisionsDocument, {}, { signal }),
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   useSubscription(
     DecisionsLiveDocument,

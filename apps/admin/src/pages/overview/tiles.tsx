@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { execute } from '../../api/client.ts';
 import type { FleetNumbers } from '../../api/fleet.ts';
 import type { FleetQuery } from '../../api/generated/graphql.ts';
-import { count, decisionTime, duration, metricValue, percent } from '../../format.ts';
+import { count, decisionTime, duration, metricValue, percent, plural } from '../../format.ts';
 import { useServerNow } from '../../hooks/use-server-now.ts';
 import { paths } from '../../paths.ts';
 import { Anchor } from '../../ui/anchor.tsx';
@@ -101,8 +101,13 @@ function WorkersLine({ fleet }: { fleet: FleetNumbers }) {
     { key: 'unhealthy', n: fleet.unhealthyWorkers, className: 'w' },
     { key: 'stale', n: fleet.staleWorkers, className: '' },
     { key: 'offline', n: fleet.offlineWorkers, className: 'b' },
+    {
+      key: fleet.deadRoles === 1 ? 'role without a healthy worker' : 'roles without a healthy worker',
+      n: fleet.deadRoles,
+      className: 'w',
+    },
   ].filter((part) => part.n > 0);
-  if (parts.length === 0) return `${fleet.roles} ${fleet.roles === 1 ? 'role' : 'roles'}, all healthy`;
+  if (parts.length === 0 && fleet.deadRoles === 0) return `${plural(fleet.roles, 'role')}, all healthy`;
   return parts.map((part, index) => (
     <span key={part.key}>
       {index > 0 && ', '}

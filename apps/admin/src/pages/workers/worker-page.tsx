@@ -5,8 +5,9 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { WorkerQuery } from '../../api/generated/graphql.ts';
-import { useLiveView, useSubscription } from '../../api/live.ts';
+import { useSubscription } from '../../api/live.ts';
 import { noticeServerTime } from '../../api/server-clock.ts';
+import { usePollWhenStale } from '../../api/polling.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
 import { paths } from '../../paths.ts';
@@ -35,12 +36,11 @@ const SHAPE = { tab: choice(['summary', 'executions', 'decisions'], 'summary') }
 export function WorkerPage() {
   const { name = '' } = useParams({ strict: false });
   const client = useQueryClient();
-  const { status: connection } = useLiveView();
   usePage([{ name: 'Workers', href: paths.workers() }, { name }]);
   const query = useQuery<WorkerQuery, ApiError>({
     queryKey: ['worker', name],
     queryFn: ({ signal }) => execute(WorkerDocument, { name }, { signal }),
-    refetchInterval: connection === 'STALE' ? 10_000 : false,
+    refetchInterval: usePollWhenStale(),
   });
   useSubscription(
     WorkerLiveDocument,

@@ -68,6 +68,7 @@ export function WorkersPage() {
       change: ({ workerEvents }) => ({ ...workerEvents, items: workerEvents.workers }),
       idOf: (worker) => worker.id,
     },
+    true,
     (change) => {
       if (change.kind === 'ADDED') setJoined(change.items.length);
     },
