@@ -1,6 +1,4 @@
-import manifest from '../../package.json' with { type: 'json' };
 import { Worker } from '@muster/worker';
-import manifest from '../../package.json' with { type: 'json' };
 import type { ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { endOf, lineLog } from '../commands/worker-start.ts';
@@ -21,7 +19,6 @@ export async function demoWorker(io: Io, flags: DemoWorkerFlags): Promise<ExitCo
     role: flags.role,
     version: manifest.version,
     labels: parsePairs(flags.label ?? [], '--label'),
-    version: manifest.version,
     capacity: demoCapacity,
     workflows: demoWorkflows,
     log: lineLog(io, 'warn', flags.name),
