@@ -10,7 +10,7 @@ import { fleetFigures, type FleetFigures, type StateCounts } from './fleet-metri
 export interface MetricsServiceDeps {
   executor: Executor;
   fleet: Fleet;
-  deployments: DeploymentDirectory;
+  deployments: Pick<DeploymentDirectory, 'all'>;
   executions: ExecutionReader;
   dispatcher: Pick<Dispatcher, 'stats' | 'leading'>;
   /** ms by the database's clock. */
