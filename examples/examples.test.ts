@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CLI = ['--import', 'tsx', join(ROOT, 'packages/cli/src/main.ts')];
 
+let server: ChildProcess;
 let dataDir: string;
 let url: string;
 let token: string;
@@ -20,13 +21,17 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'muster-examples-'));
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  run(process.execPath, [...CLI, 'serve', '--no-demo'], { PORT: String(port), MUSTER_DATA_DIR: dataDir });
+  await serve(port);
+  token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim();
+}, 120_000);
+
+async function serve(port: number): Promise<void> {
+  server = run(process.execPath, [...CLI, 'serve', '--no-demo'], { PORT: String(port), MUSTER_DATA_DIR: dataDir });
   await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), {
     timeout: 100_000,
     interval: 100,
   });
-  token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim();
-}, 120_000);
+}
 
 afterAll(async () => {
   await Promise.all(processes.toReversed().map(stop));
@@ -167,6 +172,25 @@ describe('the Python worker, written from docs/worker-protocol.md', () => {
     expect(await seen('py-1')).toMatchObject({ status: 'OFFLINE', statusReasons: ['said goodbye'] });
   }, 90_000);
 
+  it('comes back by itself after the server was killed', async () => {
+    const python = run('python3', [join(ROOT, 'examples/python/worker.py')], {
+      MUSTER_SERVER: url,
+      MUSTER_TOKEN: token,
+      MUSTER_WORKER_NAME: 'py-3',
+    });
+    await expect.poll(() => seen('py-3'), { timeout: 30_000 }).toMatchObject({ connected: true });
+    const killed = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGKILL');
+    await killed;
+    await serve(Number(new URL(url).port));
+    await expect.poll(() => seen('py-3'), { timeout: 60_000 }).toMatchObject({ status: 'HEALTHY', connected: true });
+    expect(await runWorkflow('python/wordcount', { text: 'again' })).toMatchObject({
+      state: 'COMPLETED',
+      workerName: 'py-3',
+    });
+    expect(await stop(python)).toBe(0);
+  }, 180_000);
+
   it('reports a handler that throws as a failed execution', async () => {
     const python = run('python3', [join(ROOT, 'examples/python/worker.py')], {
       MUSTER_SERVER: url,
@@ -183,6 +207,22 @@ describe('the Python worker, written from docs/worker-protocol.md', () => {
 });
 
 describe('the TypeScript workflows', () => {
+  it('run in a program of their own', async () => {
+    const program = run(process.execPath, ['--import', 'tsx', join(ROOT, 'examples/typescript/worker.ts')], {
+      MUSTER_SERVER: url,
+      MUSTER_TOKEN: token,
+      MUSTER_WORKER_NAME: 'ts-program',
+    });
+    await expect
+      .poll(() => seen('ts-program'), { timeout: 60_000 })
+      .toMatchObject({ status: 'HEALTHY', connected: true });
+    expect(await runWorkflow('examples/wait', { seconds: 0 })).toMatchObject({
+      state: 'COMPLETED',
+      output: 'waited 0 s',
+    });
+    expect(await stop(program)).toBe(0);
+  }, 120_000);
+
   it('run in `muster worker start FILE`, where the policy wants them', async () => {
     const args = [
       'worker',

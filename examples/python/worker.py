@@ -8,7 +8,7 @@ TOKEN = os.environ.get("MUSTER_TOKEN", "")
 ROLE, HOST = os.environ.get("SERVICE_ROLE") or "python-worker", socket.gethostname()
 NAME = os.environ.get("MUSTER_WORKER_NAME") or f"{ROLE}-{HOST}"
 ME = {"worker": NAME, "instanceId": str(uuid.uuid4())}
-CAPACITY, SILENCE_SECONDS = 4, 45
+CAPACITY, SILENCE_SECONDS, STARTED = 4, 45, time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
 
 REGISTER_WORKFLOW = "mutation ($input: RegisterWorkflowInput!) { registerWorkflow(input: $input) { created } }"
 REGISTER = "mutation ($input: WorkerRegisterInput!) { workerRegister(input: $input) { heartbeatSeconds } }"
@@ -42,8 +42,9 @@ def post(query, variables, accept, timeout):
 
 def data_of(answer):
     """The one field of an answer. What the server refuses as a whole is a RuntimeError with its code."""
-    if answer.get("errors"):
-        raise RuntimeError(answer["errors"][0].get("extensions", {}).get("code", "INTERNAL"), answer["errors"][0]["message"])
+    if not answer.get("data") or answer.get("errors"):
+        error = (answer.get("errors") or [{}])[0]
+        raise RuntimeError(error.get("extensions", {}).get("code", "UNAVAILABLE"), error.get("message", "no answer"))
     return next(iter(answer["data"].values()))
 
 def call(query, given):
@@ -95,12 +96,11 @@ def run(entry, mine, first, fits):
 
 def serve():
     """Registers and listens to the inbox as server-sent events; the worker counts as connected while that is open."""
-    started = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
     while not stopped.is_set():
         try:
             call(REGISTER_WORKFLOW, {"namespace": "python", "name": "wordcount", "description": "Counts words, in Python."})
             call(REGISTER, {"name": NAME, "instanceId": ME["instanceId"], "role": ROLE, "hostname": HOST,
-                            "version": "1.0.0", "startedAt": started, "capacity": CAPACITY, "workflows": list(HANDLERS)})
+                            "version": "1.0.0", "startedAt": STARTED, "capacity": CAPACITY, "workflows": list(HANDLERS)})
             with post(INBOX, ME, "text/event-stream", SILENCE_SECONDS) as stream:
                 first = True
                 for line in stream:

@@ -17,6 +17,8 @@ export interface LiveLinkOptions {
   /** Milliseconds until a request without an answer fails as UNAVAILABLE; 30,000 where absent. */
   readonly requestTimeoutMs?: number;
   readonly onStatus?: (status: LinkStatus) => void;
+  /** Longest wait between two tries to connect, asked each time; 30,000 where absent. */
+  readonly longestRetryMs?: () => number;
   /** Numbers in [0, 1); injected by tests. */
   readonly random?: () => number;
 }
@@ -212,7 +214,11 @@ export class LiveLink {
       this.#finish(refused);
       return;
     }
-    const retryInMs = reconnectDelay(this.#failures, this.#options.random ?? Math.random);
+    const retryInMs = reconnectDelay(
+      this.#failures,
+      this.#options.random ?? Math.random,
+      this.#options.longestRetryMs?.(),
+    );
     this.#failures += 1;
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = undefined;

@@ -58,6 +58,8 @@ export class Worker {
       ...(resolved.token === undefined ? {} : { token: resolved.token }),
       openSocket: (url, protocol, headers) => new WebSocket(url, protocol, { headers, perMessageDeflate: false }),
       onStatus: (status) => this.#session.onStatus(status),
+      // What it holds is given to others when it is silent for long: then it does not sit out a long wait.
+      longestRetryMs: () => (this.#executions.idle ? 30_000 : 5_000),
     });
     const reporter = new Reporter({ link: this.#link, worker: name, instanceId, onRefused });
     this.#executions = new Executions({

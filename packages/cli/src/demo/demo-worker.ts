@@ -1,4 +1,5 @@
 import { Worker } from '@muster/worker';
+import manifest from '../../package.json' with { type: 'json' };
 import type { ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { endOf, lineLog } from '../commands/worker-start.ts';

@@ -36,20 +36,17 @@ export async function serve(io: Io, flags: ServeFlags): Promise<ExitCode> {
   } catch (error) {
     throw startFailure(error);
   }
-  const log = (line: string): void => io.err(line);
   const client = createClient({ url: app.url, token: app.adminToken });
   io.out(greeting(app.url, app.loginLink(), styleFor(io.colour)));
   let fleet: DemoFleet | undefined;
   try {
     fleet = await demoFor(client, app, config, flags, io);
-  } catch (error) {
-    io.err(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  if (fleet !== undefined) {
+    const onDuty = fleet && (await Promise.race([demoWorkersOnDuty(client), stopped]));
     const tokenInShell =
       config.adminToken === null ? `$(cat '${join(config.dataDir, tokenFile)}')` : '$MUSTER_ADMIN_TOKEN';
-    const onDuty = await Promise.race([demoWorkersOnDuty(client), stopped]);
     if (onDuty !== undefined) io.out(demoGreeting(app.url, tokenInShell, onDuty));
+  } catch (error) {
+    io.err(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}`);
   }
   await stopped;
   io.err('Stopping …');
