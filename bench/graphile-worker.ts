@@ -7,6 +7,8 @@ const silent = new Logger(() => () => {});
 /** Without localQueue one job is fetched at a time; with it they are fetched and completed in batches. */
 export async function graphileWorker(url: string, batched: boolean): Promise<Contestant> {
   const pool = new pg.Pool({ connectionString: url, max: 20 });
+  pool.on('error', (error) => console.error(error));
+  pool.on('connect', (client) => client.on('error', (error) => console.error(error)));
   const utils = await makeWorkerUtils({ pgPool: pool, logger: silent });
   await utils.migrate();
 

@@ -10,6 +10,7 @@ import { pgBoss } from './pg-boss.ts';
 const jobs = Number(process.argv[2] ?? 20_000);
 const single = Math.min(5_000, jobs);
 const batch = 500;
+const warmUp = 2_000;
 const callers = 16;
 
 interface Result {
@@ -27,12 +28,17 @@ async function perSecond(count: number, work: () => Promise<unknown>): Promise<n
   return (count / (performance.now() - begun)) * 1000;
 }
 
+async function submitAll(contestant: Contestant, count: number): Promise<void> {
+  for (let n = 0; n < count; n += batch) {
+    await contestant.submitMany(Array.from({ length: Math.min(batch, count - n) }, (_, index) => ({ n: n + index })));
+  }
+}
+
 async function measure(contestant: Contestant): Promise<Result> {
-  const submit = await perSecond(jobs, async () => {
-    for (let n = 0; n < jobs; n += batch) {
-      await contestant.submitMany(Array.from({ length: Math.min(batch, jobs - n) }, (_, index) => ({ n: n + index })));
-    }
-  });
+  // A process that has just started measures its compiler.
+  await submitAll(contestant, warmUp);
+  await contestant.drain(warmUp);
+  const submit = await perSecond(jobs, () => submitAll(contestant, jobs));
   const drain = (jobs / (await contestant.drain(jobs))) * 1000;
   let n = 0;
   const caller = async () => {
@@ -60,7 +66,11 @@ for (const make of [
   if (typeof database.target !== 'string') throw new Error('this bench needs PostgreSQL');
   const contestant = await make(database.target);
   try {
-    results.push(await measure(contestant));
+    const result = await measure(contestant);
+    console.error(
+      `${result.name}: submit ${Math.round(result.submit)}, drain ${Math.round(result.drain)}, one by one ${Math.round(result.oneByOne)}`,
+    );
+    results.push(result);
   } finally {
     await contestant.close();
     await database.remove();
