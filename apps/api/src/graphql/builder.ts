@@ -15,8 +15,6 @@ export const builder = new SchemaBuilder<{
   };
 }>({ defaultFieldNullability: false });
 
-
-
 builder.queryType({});
 builder.mutationType({});
 builder.subscriptionType({});
