@@ -21,7 +21,7 @@ export interface ExecutionContext<TInput = unknown> {
   event(type: string, data?: unknown): void;
 }
 
-/** Throw it where another attempt may succeed: the execution is dispatched again while it has attempts left. */
+/** Throw it where another try may succeed: the failure says `retryable: true` then, for whoever decides about a retry. */
 export class RetryableError extends Error {
   readonly retryable = true;
 

@@ -56,7 +56,7 @@ async function show(id: string) {
 }
 
 function manual(name: string) {
-  const runs: { readonly context: ExecutionContext<unknown>; finish: (value: unknown) => void }[] = [];
+  const runs: { readonly context: ExecutionContext; finish: (value: unknown) => void }[] = [];
   const flow = workflow<unknown, unknown>(
     { namespace: 'real', name },
     (context) =>

@@ -24,7 +24,7 @@ export interface WorkflowOptions {
   readonly requests?: string | RequestsSpec;
   /** Only `inprocess` for now. */
   readonly runner?: 'inprocess';
-  /** How often it may be claimed before a lost worker or a retryable error fails it; 3 where absent. */
+  /** How often it may be claimed, after lost workers, before it fails; 3 where absent. */
   readonly maxAttempts?: number;
   /** Seconds until a running handler is aborted and its execution fails with TimeoutError. Absent: no limit. */
   readonly timeoutSeconds?: number;
