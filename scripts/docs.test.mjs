@@ -17,7 +17,9 @@ const read = (page) => readFileSync(inRoot(page), 'utf8');
 
 test.for(pages)('every link of %s leads to a file', (page) => {
   // Code is shown, not linked.
-  const prose = read(page).replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
+  const prose = read(page)
+    .replace(/^```.*?^```$/gms, '')
+    .replace(/`[^`\n]*`/g, '');
   const targets = [...prose.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]);
   const lost = targets.filter((target) => !existsSync(inRoot(path.dirname(page), target)));
   expect(lost).toEqual([]);
