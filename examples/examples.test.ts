@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import manifest from '../packages/cli/package.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 /** The examples as a user runs them: processes of their own, against a real server. */
@@ -46,6 +45,14 @@ function run(command: string, args: string[], env: Record<string, string>): Chil
   });
   processes.push(child);
   return child;
+}
+
+/** What the command says of itself. */
+async function releasedVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'packages/cli/package.json'), 'utf8')) as {
+    version: string;
+  };
+  return version;
 }
 
 /** SIGTERM, and the exit code. */
@@ -243,7 +250,7 @@ describe('the TypeScript workflows', () => {
         .poll(() => seen(`ts-${region}`), { timeout: 60_000 })
         .toMatchObject({
           status: 'HEALTHY',
-          version: manifest.version,
+          version: await releasedVersion(),
           connected: true,
           labels: [{ key: 'region', value: region }],
           workflows: ['examples/statistics', 'examples/wait'],
