@@ -15,6 +15,10 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
 };
 
 describe('readConfig', () => {
+  it('does not let anybody believe that a bus over NATS is in use', () => {
+    expect(problemsOf({ NATS_URL: 'nats://127.0.0.1:4222' })).toEqual([expect.stringContaining('NATS_URL')]);
+  });
+
   it('has a default for everything; empty variables are absent', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({
       port: 4000,

@@ -151,6 +151,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
     dataDir: resolve(overrides.dataDir ?? e.MUSTER_DATA_DIR),
   };
   const problems: string[] = [];
+  if (config.natsUrl !== null) {
+    problems.push('NATS_URL is reserved and not served yet: unset it; replicas talk through PostgreSQL.');
+  }
   if (config.offlineSeconds < config.staleSeconds) {
     problems.push(
       'MUSTER_OFFLINE_SECONDS must not be less than MUSTER_STALE_SECONDS: a worker is stale before it is offline.',
