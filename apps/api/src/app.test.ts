@@ -32,7 +32,7 @@ describe('a stop under load', () => {
     });
     await until(() => accepted.length > 20, 'the load');
     const begin = performance.now();
-    await app.close();
+    await app.stop();
     expect(performance.now() - begin).toBeLessThan(STOP_MS);
     stopped = true;
     await Promise.all([...callers, waiting]);
@@ -40,5 +40,6 @@ describe('a stop under load', () => {
     expect([...answers].filter((answer) => !['accepted', 'UNAVAILABLE', 'no connection'].includes(answer))).toEqual([]);
     expect(app.lines.filter((line) => line.includes('cut short'))).toEqual([]);
     release();
+    await app.close();
   });
 });

@@ -44,7 +44,7 @@ export interface AppOptions {
 }
 
 /** What requests in flight get to end at a stop. */
-const HTTP_GRACE_MS = 3_000;
+const HTTP_GRACE_MS = 2_000;
 /** After this long a stop no longer waits. */
 const STOP_MS = 9_500;
 

@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 
 /** Time that running handlers have to come to their end at a stop. */
-const DRAIN_MS = 3_000;
+const DRAIN_MS = 2_000;
 
 /**
  * The worker inside the server, connected over the loopback like any other. It runs the workflows given to it, none other.
@@ -25,7 +25,7 @@ export function startEmbeddedWorker(options: {
     version: manifest.version,
     workflows,
     signals: false,
-    graceSeconds: 2,
+    graceSeconds: 1,
     log: (level, message, fields) => log[level]({ worker: config.workerName, ...fields }, message),
   });
   const ended = worker.run().catch((error: unknown) => log.error({ err: error }, 'the embedded worker has ended'));
