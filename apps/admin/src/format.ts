@@ -30,11 +30,11 @@ export function percent(share: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} %`;
 }
 
-/** A metric: at most four significant digits, no exponent for ordinary sizes. */
+/** A metric: whole from 1,000, at most four significant digits below; never an exponent. */
 export function metricValue(value: number): string {
   if (Number.isInteger(value)) return whole.format(value);
-  const digits = Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: digits, minimumFractionDigits: 0 }).format(value);
+  if (Math.abs(value) >= 1_000) return whole.format(Math.round(value));
+  return new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 }).format(value);
 }
 
 /** A metric whose key names its unit (`…_bytes`, `…_seconds`) in that unit; any other as a number. */
@@ -48,9 +48,9 @@ export function metricText(key: string, value: number): string {
 
 /** "42 ms", "3.2 s", "6 m 12 s", "2 h 5 m", "3 d 4 h". */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (Math.round(ms) < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1_000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} m ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`;
@@ -61,7 +61,7 @@ export function duration(ms: number): string {
 
 /** Microseconds of a decision: "640 µs", "0.9 ms". */
 export function decisionTime(us: number): string {
-  return us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
+  return Math.round(us) < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
 }
 
 /** An age in one unit, for tables: "2 s", "4 m", "3 h", "11 d". */

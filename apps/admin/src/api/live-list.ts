@@ -22,7 +22,8 @@ export function emptyList<T>(items: readonly T[] = []): LiveList<T> {
 
 /**
  * Applies one event. While a snapshot is being assembled the old rows stay, so that a resync does not flash; changes that
- * arrive in between go into both. An event that is not newer than what is applied is dropped.
+ * arrive in between go into both. A change that is not newer than what is applied is dropped; a SNAPSHOT or RESYNC with an older sequence begins a
+ * new stream (after a reconnect) and counts.
  */
 export function applyChange<T>(list: LiveList<T>, change: Change<T>, idOf: (item: T) => string): LiveList<T> {
   if (change.kind === 'RESYNC') return { ...list, assembling: [], sequence: change.sequence };

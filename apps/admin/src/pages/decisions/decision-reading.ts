@@ -45,7 +45,7 @@ function clamp(value: number): number {
 
 /** The step of the five-step ramp for an intensity; 0 only for nothing. */
 export function heatStep(value: number): 0 | 1 | 2 | 3 | 4 {
-  return Math.min(4, Math.ceil(value * 4 - 1e-9)) as 0 | 1 | 2 | 3 | 4;
+  return Math.min(4, Math.max(0, Math.ceil(value * 4 - 1e-9))) as 0 | 1 | 2 | 3 | 4;
 }
 
 export function cellValue(value: unknown): string {
@@ -73,15 +73,16 @@ export function cellText(cell: Cell, view: CellView, note: string | null | undef
   }
 }
 
-/** Which of the eligible tie, and what decided between them; null where none do. */
+/** The first of the eligible that tie, all of them, and what decided between the best two; null where none do. */
 export function tieNote(decision: Decision): { fact: string; rest: string } | null {
   if (decision.blinded) return null;
   const rows = eligible(decision);
   for (let i = 1; i < rows.length; i += 1) {
     const [a, b] = [rows[i - 1], rows[i]];
     if (!a || !b || a.total == null || b.total == null || a.total !== b.total) continue;
+    const tied = rows.filter((row) => row.total === a.total).map((row) => row.worker);
     return {
-      fact: `${a.worker} and ${b.worker} tie on ${score(a.total)}.`,
+      fact: `${tied.slice(0, -1).join(', ')} and ${tied.at(-1)} tie on ${score(a.total)}.`,
       rest:
         a.load === b.load
           ? `Same load (${a.load}), so the name decided: ${a.worker} comes first.`

@@ -62,16 +62,17 @@ export function readWeight(typed: string): number | null {
 /** Problems by field path (`variants.1.weight`, `variants`), in the words of the API. */
 export function problemsOf(variants: readonly DraftVariant[]): Record<string, string> {
   const problems: Record<string, string> = {};
-  const labels = new Map<string, number>();
+  const labels = new Set<string>();
   variants.forEach((variant, index) => {
     const weight = readWeight(variant.weight);
     if (weight === null) {
       problems[`variants.${index}.weight`] =
         `Weight must be a whole number from 0 to 1,000,000. It was ${variant.weight.trim() === '' ? 'empty' : variant.weight}.`;
     }
-    if (variant.label.trim() === '') problems[`variants.${index}.label`] = 'A variant needs a label.';
-    else if (labels.has(variant.label)) problems[`variants.${index}.label`] = `${variant.label} stands twice.`;
-    labels.set(variant.label, index);
+    const label = variant.label.trim();
+    if (label === '') problems[`variants.${index}.label`] = 'A variant needs a label.';
+    else if (labels.has(label)) problems[`variants.${index}.label`] = `${label} stands twice.`;
+    labels.add(label);
     if (variant.flowId === '') problems[`variants.${index}.flowId`] = 'Choose a workflow.';
   });
   if (variants.length === 0) problems['variants'] = 'A deployment needs at least one variant.';
@@ -84,7 +85,7 @@ export function problemsOf(variants: readonly DraftVariant[]): Record<string, st
 /** For the API. Call only where `problemsOf` found none. */
 export function toInput(variants: readonly DraftVariant[]): DeploymentVariantInput[] {
   return variants.map((variant) => ({
-    label: variant.label,
+    label: variant.label.trim(),
     flowId: variant.flowId,
     versionId: variant.versionId,
     weight: readWeight(variant.weight) ?? 0,
@@ -135,10 +136,12 @@ export function changesOf(saved: Draft, draft: Draft, versionName: (id: string |
   return changes;
 }
 
-/** Even weights that keep the sum, so that shares in percent stay round where they were. */
+/** Even weights that keep the sum; what does not divide goes to the first ones, one each. Nobody gets nothing. */
 export function evenSplit(variants: readonly DraftVariant[]): DraftVariant[] {
   if (variants.length === 0) return [];
   const sum = variants.reduce((total, variant) => total + (readWeight(variant.weight) ?? 0), 0) || 100;
-  const each = Math.max(1, Math.floor(sum / variants.length));
-  return variants.map((variant) => ({ ...variant, weight: String(each) }));
+  const spread = Math.max(sum, variants.length);
+  const each = Math.floor(spread / variants.length);
+  const over = spread % variants.length;
+  return variants.map((variant, index) => ({ ...variant, weight: String(each + (index < over ? 1 : 0)) }));
 }
