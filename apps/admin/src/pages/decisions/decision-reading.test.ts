@@ -12,22 +12,27 @@ import {
   verdict,
 } from './decision-reading.ts';
 
-const cell = (more: Partial<Cell> = {}): Cell =>
-  ({ state: 'SCORED', value: 'eu', valueAgeMs: null, normalised: 0.5, weighted: 5, ...more }) as Cell;
-const candidate = (worker: string, total: number | null, load = 0, more: Partial<Candidate> = {}): Candidate =>
-  ({
-    worker,
-    role: 'r',
-    rank: 1,
-    total,
-    load,
-    capacity: null,
-    rejected: null,
-    rejectedBecause: null,
-    cells: [cell({ weighted: total })],
-    rejections: [],
-    ...more,
-  }) as Candidate;
+const cell = (more: Partial<Cell> = {}): Cell => ({
+  state: 'SCORED',
+  value: 'eu',
+  valueAgeMs: null,
+  normalised: 0.5,
+  weighted: 5,
+  ...more,
+});
+const candidate = (worker: string, total: number | null, load = 0, more: Partial<Candidate> = {}): Candidate => ({
+  worker,
+  role: 'r',
+  rank: 1,
+  total,
+  load,
+  capacity: null,
+  rejected: null,
+  rejectedBecause: null,
+  cells: [cell({ weighted: total })],
+  rejections: [],
+  ...more,
+});
 const decision = (candidates: Candidate[], more: Partial<Decision> = {}): Decision =>
   ({
     id: 'de_1',
