@@ -340,6 +340,18 @@ describe('an operator', () => {
     await worker.leave();
   });
 
+  it('drains a worker, which is told so, also when it comes back in the middle of it', async () => {
+    const worker = await onDuty('w-drain');
+    await plane.workforce.workers.setAvailability('w-drain', 'DRAINING', operator);
+    expect((await worker.next()).drain).toBe(true);
+    await worker.hangUp();
+    await plane.workforce.protocol.register(registration('w-drain'));
+    const again = plane.workforce.protocol.inbox('w-drain', 'w-drain-1');
+    expect((await again.next()).value).toMatchObject({ drain: true });
+    await again.return(undefined);
+    await worker.leave();
+  });
+
   it('removes a worker: it is gone everywhere, its claims are released once, and the name is free again', async () => {
     const worker = await onDuty('w-gone');
     const id = await plane.submit(version);
