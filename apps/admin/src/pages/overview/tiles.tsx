@@ -61,7 +61,7 @@ export function Tiles({ fleet }: { fleet: UseQueryResult<FleetQuery> }) {
       href: paths.executions({ state: 'RUNNING' }),
       value: count(numbers.running),
       unit: numbers.capacity == null ? '' : ` of ${count(numbers.capacity)} slots`,
-      line: `${numbers.utilization == null ? 'no limit' : `${percent(numbers.utilization)} in use`} · ${metricValue(numbers.completedPerSecond)}/s completed`,
+      line: `${numbers.utilization == null ? 'no limit' : `${percent(numbers.utilization)} in use`} · ${metricValue(Math.round(numbers.completedPerSecond * 100) / 100)}/s completed`,
       history: over((point) => point.running, numbers.running),
     },
     {

@@ -7,8 +7,12 @@ export function describeWhy(row: ExecutionRow, latest: StoredDecision | null): s
   if (row.state === 'PAUSED') return describeWaiting(row);
   if (row.state === 'FAILED' && row.workerId === null && row.error) return row.error.message;
   if (row.state === 'CANCELLED' && row.workerId === null) return 'It was cancelled before a worker had it.';
-  if (row.parked && row.parkedReason) return row.parkedReason;
   const decided = latest?.explanation[0];
+  if (row.parked) {
+    const known = latest?.decision.outcome === 'PARKED' && latest.decision.reason === row.parkedReason;
+    if (known && decided !== undefined) return decided;
+    if (row.parkedReason) return row.parkedReason;
+  }
   const waiting = row.state === 'PENDING' || row.state === 'RESUMING';
   if (waiting && latest?.decision.outcome !== 'PARKED') return 'It waits to be dispatched.';
   if (decided !== undefined) return decided;

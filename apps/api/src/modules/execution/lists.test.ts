@@ -223,9 +223,11 @@ describe('one execution', () => {
 
   it('says why it waits, with all reasons per worker', async () => {
     const { executions } = await app.ask(
-      '{ executions(first: 1, filter: { parked: true }) { nodes { parkedReason why whyWaiting { outcome winner explanation candidates { worker rejections { reason } } } } } }',
+      '{ executions(first: 1, filter: { parked: true }) { nodes { parkedReason why latestDecision { explanation } whyWaiting { outcome winner explanation candidates { worker rejections { reason } } } } } }',
     );
     const [waiting] = executions.nodes;
+    // One sentence everywhere: the first of the explanation.
+    expect(waiting.why).toBe(waiting.latestDecision.explanation[0]);
     expect(waiting.whyWaiting).toMatchObject({ outcome: 'PARKED', winner: null });
     expect(waiting.whyWaiting.candidates[0].rejections.map(({ reason }: { reason: string }) => reason)).toContain(
       'AFFINITY_UNMET',
