@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 }
 
 async function waitFor(what: string, ask: () => Promise<unknown>): Promise<void> {
-  for (let tries = 0; tries < 2400; tries += 1) {
+  for (let tries = 0; tries < 20_000; tries += 1) {
     if (await ask().catch(() => null)) return;
     await delay(50);
   }
@@ -37,7 +37,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** One operation over the socket; throws its errors. */
-async function ask<T extends Record<string, unknown>>(
+export async function ask<T extends Record<string, unknown>>(
   client: Client,
   query: string,
   variables?: Record<string, unknown>,
@@ -58,8 +58,14 @@ interface Connected {
   readonly worker: { readonly connected: boolean } | null;
 }
 
-/** The built server as a process, a worker as another, and one WebSocket for submitting; every decision is stored. */
-export async function muster(databaseUrl: string): Promise<Contestant> {
+/** What a dashboard needs besides. */
+export interface Muster extends Contestant {
+  readonly url: string;
+  readonly client: Client;
+}
+
+/** The built server as a process, a worker as another, and one WebSocket for submitting; every decision is stored. `databaseUrl` null: the embedded database. */
+export async function muster(databaseUrl: string | null): Promise<Muster> {
   const port = await freePort();
   const dataDir = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
   // `MUSTER_BENCH_PROFILE=FOLDER` keeps what the server's processor time went into, for Chromium's developer tools.
@@ -72,7 +78,7 @@ export async function muster(databaseUrl: string): Promise<Contestant> {
       env: {
         ...process.env,
         PORT: String(port),
-        DATABASE_URL: databaseUrl,
+        DATABASE_URL: databaseUrl ?? '',
         MUSTER_DATA_DIR: dataDir,
         MUSTER_ADMIN_TOKEN: token,
         LOG_LEVEL: 'warn',
@@ -101,6 +107,8 @@ export async function muster(databaseUrl: string): Promise<Contestant> {
   const runInput = (input: Payload) => ({ workflow: 'bench/nothing', input });
 
   return {
+    url,
+    client,
     name: 'Muster',
     how: 'runWorkflows of 500 over one WebSocket; one worker, capacity 1,000; every decision stored',
     submitMany: async (payloads) => {
