@@ -221,6 +221,17 @@ describe('one execution', () => {
     expect(types.at(-1)).toBe('COMPLETED');
   });
 
+  it('tells of each execution in a list what it tells of it alone (H17)', async () => {
+    const fields = 'id state parked workerName attempt generation revision why';
+    const { executions } = await app.ask(`{ executions(first: 130) { nodes { ${fields} } } }`);
+    const states = new Set(executions.nodes.map((node: { state: string }) => node.state));
+    expect([...states].toSorted()).toEqual(['COMPLETED', 'PENDING']);
+    for (const node of [...executions.nodes.slice(0, 5), executions.nodes.at(-1)]) {
+      const { execution } = await app.ask(`query ($id: ID!) { execution(id: $id) { ${fields} } }`, { id: node.id });
+      expect(execution).toEqual(node);
+    }
+  });
+
   it('says why it waits, with all reasons per worker', async () => {
     const { executions } = await app.ask(
       '{ executions(first: 1, filter: { parked: true }) { nodes { parkedReason why latestDecision { explanation } whyWaiting { outcome winner explanation candidates { worker rejections { reason } } } } } }',
