@@ -3,7 +3,7 @@
 
 const test = '[.](test|prop[.]test|db[.]test|pg[.]test)[.]tsx?$|/testing/|/(test|tests|fixtures)/';
 const notTest = { pathNot: test };
-const coreUses = '^(@lezer/|@noble/hashes|zod)';
+const coreUses = '^(@lezer/|@noble/hashes|croner|zod)';
 
 /** Shorthand: files under `from` must not reach `to`. */
 function forbid(name, comment, from, to) {
