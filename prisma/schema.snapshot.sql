@@ -18,6 +18,7 @@ TABLE attempt
   worker_name text COLLATE "C" NOT NULL
   instance text COLLATE "C" NOT NULL
   error json
+  waiting json
   CONSTRAINT attempt_outcome_check CHECK ((outcome = ANY (ARRAY['FAILED'::text, 'CRASHED'::text, 'TIMED_OUT'::text, 'WORKER_LOST'::text, 'UNCLAIMED'::text, 'PAUSED'::text, 'CANCELLED'::text])))
   CONSTRAINT attempt_pkey PRIMARY KEY (execution_id, generation)
   CREATE UNIQUE INDEX attempt_pkey ON public.attempt USING btree (execution_id, generation)
@@ -177,6 +178,17 @@ TABLE execution WITH (fillfactor=80)
   input json
   output json
   error json
+  parent_position integer
+  waiting_position integer
+  signals integer NOT NULL DEFAULT 0
+  step_count integer NOT NULL DEFAULT 0
+  step_bytes integer NOT NULL DEFAULT 0
+  child_count integer NOT NULL DEFAULT 0
+  cancel_children boolean NOT NULL DEFAULT false
+  awaited integer[]
+  last_worker text COLLATE "C"
+  schedule_run timestamp(3) with time zone
+  schedule_id integer
   CONSTRAINT execution_pkey PRIMARY KEY (id)
   CONSTRAINT execution_priority_check CHECK (((priority >= '-1000'::integer) AND (priority <= 1000)))
   CONSTRAINT execution_state CHECK (
@@ -194,6 +206,7 @@ CASE state
     ELSE false
 END)
   CONSTRAINT execution_waiting_check CHECK ((waiting = ANY (ARRAY['RESUME'::text, 'TIMER'::text, 'CHILD'::text])))
+  CREATE INDEX execution_cancel_children ON public.execution USING btree (id) WHERE cancel_children
   CREATE INDEX execution_deployment ON public.execution USING btree (deployment_id, id) WHERE (deployment_id IS NOT NULL)
   CREATE INDEX execution_finished ON public.execution USING btree (finished_state, id) WHERE (finished_state IS NOT NULL)
   CREATE INDEX execution_live ON public.execution USING btree (id) WHERE live
@@ -201,6 +214,8 @@ END)
   CREATE INDEX execution_park_deadline ON public.execution USING btree (park_deadline) WHERE (queued AND (park_deadline IS NOT NULL))
   CREATE UNIQUE INDEX execution_pkey ON public.execution USING btree (id)
   CREATE INDEX execution_queue ON public.execution USING btree (priority DESC, id) WHERE queued
+  CREATE INDEX execution_schedule ON public.execution USING btree (schedule_id, id) WHERE (schedule_id IS NOT NULL)
+  CREATE INDEX execution_schedule_open ON public.execution USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (finished_state IS NULL))
   CREATE INDEX execution_session ON public.execution USING btree (session_key, id) WHERE (session_key IS NOT NULL)
   CREATE INDEX execution_version ON public.execution USING btree (version_id, id)
   CREATE INDEX execution_waiting ON public.execution USING btree (id) WHERE (waiting IS NOT NULL)
@@ -290,7 +305,7 @@ TABLE schedule
   workflow_id integer
   deployment_id integer
   version_id integer
-  cron text NOT NULL
+  cron text
   time_zone text NOT NULL DEFAULT 'UTC'::text
   overlap text NOT NULL DEFAULT 'SKIP'::text
   priority smallint NOT NULL DEFAULT 0
@@ -306,16 +321,55 @@ TABLE schedule
   created_by text COLLATE "C" NOT NULL
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
   updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  description text
+  kind text NOT NULL DEFAULT 'CRON'::text
+  interval_s integer
+  anchor_at timestamp(3) with time zone
+  once_at timestamp(3) with time zone
+  workflow text COLLATE "C"
+  deployment text COLLATE "C"
+  catch_up_limit integer NOT NULL DEFAULT 1
+  paused_by text COLLATE "C"
+  paused_at timestamp(3) with time zone
+  queued_at timestamp(3) with time zone
+  last_result text
+  last_result_at timestamp(3) with time zone
+  last_error json
+  last_error_at timestamp(3) with time zone
+  started_count integer NOT NULL DEFAULT 0
+  skipped_count integer NOT NULL DEFAULT 0
+  missed_count integer NOT NULL DEFAULT 0
+  failed_count integer NOT NULL DEFAULT 0
+  updated_by text COLLATE "C" NOT NULL DEFAULT ''::text
+  CONSTRAINT schedule_catch_up_limit_check CHECK ((catch_up_limit >= 0))
   CONSTRAINT schedule_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployment(id) ON DELETE CASCADE
+  CONSTRAINT schedule_interval_s_check CHECK ((interval_s > 0))
+  CONSTRAINT schedule_kind CHECK ((kind = ANY (ARRAY['CRON'::text, 'INTERVAL'::text, 'ONCE'::text])))
   CONSTRAINT schedule_name UNIQUE (name)
-  CONSTRAINT schedule_overlap_check CHECK ((overlap = ANY (ARRAY['SKIP'::text, 'ALLOW'::text])))
+  CONSTRAINT schedule_overlap_check CHECK ((overlap = ANY (ARRAY['SKIP'::text, 'QUEUE_ONE'::text, 'ALLOW'::text, 'REPLACE'::text])))
   CONSTRAINT schedule_pkey PRIMARY KEY (id)
   CONSTRAINT schedule_priority_check CHECK (((priority >= '-1000'::integer) AND (priority <= 1000)))
-  CONSTRAINT schedule_target CHECK ((num_nonnulls(workflow_id, deployment_id) = 1))
+  CONSTRAINT schedule_result CHECK ((last_result = ANY (ARRAY['STARTED'::text, 'SKIPPED'::text, 'QUEUED'::text, 'MISSED'::text, 'FAILED'::text])))
+  CONSTRAINT schedule_target CHECK ((num_nonnulls(workflow, deployment, workflow_id, deployment_id) = 1))
+  CONSTRAINT schedule_timing CHECK (
+CASE kind
+    WHEN 'CRON'::text THEN ((cron IS NOT NULL) AND (interval_s IS NULL) AND (anchor_at IS NULL) AND (once_at IS NULL))
+    WHEN 'INTERVAL'::text THEN ((cron IS NULL) AND (interval_s IS NOT NULL) AND (anchor_at IS NOT NULL) AND (once_at IS NULL))
+    WHEN 'ONCE'::text THEN ((cron IS NULL) AND (interval_s IS NULL) AND (anchor_at IS NULL) AND (once_at IS NOT NULL))
+    ELSE NULL::boolean
+END)
   CONSTRAINT schedule_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflow(id) ON DELETE CASCADE
   CREATE UNIQUE INDEX schedule_name ON public.schedule USING btree (name)
   CREATE INDEX schedule_next ON public.schedule USING btree (next_at) WHERE (NOT paused)
   CREATE UNIQUE INDEX schedule_pkey ON public.schedule USING btree (id)
+  CREATE INDEX schedule_queued ON public.schedule USING btree (id) WHERE (queued_at IS NOT NULL)
+
+TABLE schedule_routing
+  schedule_id integer NOT NULL
+  value json NOT NULL
+  CONSTRAINT schedule_routing_pkey PRIMARY KEY (schedule_id)
+  CONSTRAINT schedule_routing_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedule(id) ON DELETE CASCADE
+  CREATE UNIQUE INDEX schedule_routing_pkey ON public.schedule_routing USING btree (schedule_id)
 
 TABLE secret
   name text COLLATE "C" NOT NULL
@@ -331,6 +385,11 @@ TABLE step
   kind text NOT NULL
   name text NOT NULL
   result json
+  done boolean NOT NULL DEFAULT true
+  error json
+  child_id uuid
+  done_order integer
+  wake_at timestamp(3) with time zone
   CONSTRAINT step_pkey PRIMARY KEY (execution_id, "position")
   CREATE UNIQUE INDEX step_pkey ON public.step USING btree (execution_id, "position")
 
@@ -447,5 +506,7 @@ TABLE workflow_version
 FUNCTION audit_append_only() RETURNS trigger bf6b377b37406766e697178f52a77680
 
 FUNCTION maintain_partitions(today timestamp with time zone, ahead integer, keep integer) RETURNS TABLE(done text, partition text) SET lock_timeout=2s 787ed07450cdffa15aa90634b98363ec
+
+FUNCTION uuid_v7_at(at timestamp with time zone) RETURNS uuid 008dc247ffefdb6f8471116e94add13e
 
 FUNCTION uuid_v7_floor(at timestamp with time zone) RETURNS uuid 3ec39da2f7285177c7f2d4b42cc5d027

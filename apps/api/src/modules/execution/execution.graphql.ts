@@ -22,7 +22,7 @@ import { executionConnection, resolveExecutionFilter } from './execution-list.ts
 import type { AttemptRow, ExecutionRow, StoredError } from './execution-rows.ts';
 import { describeWhy, presentAttempt } from './execution-view.ts';
 
-const ExecutionErrorType = builder.objectRef<StoredError>('ExecutionError').implement({
+export const ExecutionErrorType = builder.objectRef<StoredError>('ExecutionError').implement({
   fields: (t) => ({
     type: t.exposeString('type'),
     message: t.exposeString('message'),

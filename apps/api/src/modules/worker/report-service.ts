@@ -4,6 +4,14 @@ import type { UuidSource } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
 import type { Log } from '../../log.ts';
+import {
+  type CallAnswer,
+  type CallReport,
+  DurableReports,
+  type StepReport,
+  type SuspendReport,
+} from './durable-reports.ts';
+import { readSteps, type RecordedStep, type StepPage } from './recorded-steps.ts';
 import type { ReleaseWorker } from './release-worker.ts';
 import {
   appendEvents,
@@ -28,7 +36,10 @@ export const MAX_REPORT_ITEMS = 200;
 export interface WorkerReport {
   claims: readonly (HeldItem & { started: boolean; again: boolean })[];
   starts: readonly HeldItem[];
+  calls: readonly CallReport[];
+  steps: readonly StepReport[];
   events: readonly (HeldItem & { type: string; data: JsonValue | undefined })[];
+  suspends: readonly SuspendReport[];
   ends: readonly (HeldItem & { state: EndItem['state']; output: JsonValue | undefined; error: EndError | null })[];
   releases: readonly (HeldItem & { reason: string | null })[];
 }
@@ -55,13 +66,19 @@ export interface ClaimAnswer extends ItemResult {
     attempt: number;
     maxAttempts: number;
     timeoutSeconds: number | null;
+    workflowRunner: string | null;
+    steps: RecordedStep[];
+    stepsAfter: number | null;
   } | null;
 }
 
 export interface ReportAnswer {
   claims: ClaimAnswer[];
   starts: ItemResult[];
+  calls: CallAnswer[];
+  steps: ItemResult[];
   events: ItemResult[];
+  suspends: ItemResult[];
   ends: ItemResult[];
   releases: ItemResult[];
 }
@@ -72,6 +89,7 @@ export interface ClaimedVersion {
   number: number;
   maxAttempts: number;
   timeoutSeconds: number | null;
+  runner: string | null;
 }
 
 export interface ReportServiceOptions {
@@ -105,6 +123,7 @@ const EVENT_TYPE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
  */
 export class ReportService {
   readonly #o: ReportServiceOptions;
+  readonly #durable = new DurableReports();
 
   constructor(options: ReportServiceOptions) {
     this.#o = options;
@@ -123,10 +142,13 @@ export class ReportService {
     const starts = await this.#write(worker, report.starts, 'STARTED', (holder, items) =>
       startExecutions(this.#o.executor, holder, items),
     );
+    const calls = await this.#durable.calls(report.calls);
+    const steps = await this.#durable.steps(report.steps);
     const events = await this.#events(worker, report.events);
+    const suspends = await this.#durable.suspends(report.suspends);
     const ends = await this.#end(worker, report.ends);
     const releases = await this.#release(worker, report.releases);
-    return { claims, starts, events, ends, releases };
+    return { claims, starts, calls, steps, events, suspends, ends, releases };
   }
 
   /** Ids of those that this instance really holds. */
@@ -161,16 +183,26 @@ export class ReportService {
       items.filter((item) => !taken.has(item.id)),
       null,
     );
+    const recorded = [...taken.values()].filter((row) => row.stepCount > 0).map(({ id }) => ({ id, after: -1 }));
+    const pages = recorded.length === 0 ? new Map<string, StepPage>() : await readSteps(executor, recorded);
     return Promise.all(
       items.map(async (item) => {
         const row = taken.get(item.id);
         if (row === undefined) return { ...(refusals.get(item.id) ?? notFound(item.id)), claim: null };
-        return { id: item.id, code: null, message: null, claim: await this.#claimAnswer(row) };
+        return { id: item.id, code: null, message: null, claim: await this.#claimAnswer(row, pages.get(item.id)) };
       }),
     );
   }
 
-  async #claimAnswer(row: ClaimedRow): Promise<NonNullable<ClaimAnswer['claim']>> {
+  /** Further recorded steps of a claim. Errors: CONFLICT where it is not this worker's any more. */
+  async steps(worker: FleetWorker, item: HeldItem, after: number): Promise<StepPage> {
+    if (!(await this.stillHeld(worker, [item])).has(item.id)) {
+      throw new MusterError('CONFLICT', 'This claim is not held by this worker.', { field: 'id' });
+    }
+    return (await readSteps(this.#o.executor, [{ id: item.id, after }])).get(item.id) ?? { steps: [], after: null };
+  }
+
+  async #claimAnswer(row: ClaimedRow, page: StepPage | undefined): Promise<NonNullable<ClaimAnswer['claim']>> {
     const version = await this.#o.versionById(row.versionId);
     const text = row.inputOmitted ? await readInput(this.#o.executor, row.id) : row.input;
     return {
@@ -180,6 +212,9 @@ export class ReportService {
       attempt: row.attempt,
       maxAttempts: version.maxAttempts,
       timeoutSeconds: version.timeoutSeconds,
+      workflowRunner: version.runner,
+      steps: page?.steps ?? [],
+      stepsAfter: page?.after ?? null,
     };
   }
 

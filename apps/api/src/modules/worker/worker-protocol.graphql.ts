@@ -1,11 +1,24 @@
 import { builder } from '../../graphql/builder.ts';
-import { decodeUuid, encodeId } from '../../graphql/ids.ts';
+import { encodeId } from '../../graphql/ids.ts';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
 import type { InboxEvent } from './inbox.ts';
-import type { ClaimAnswer, EndError, ItemResult, ReportAnswer } from './report-service.ts';
+import type { ClaimAnswer, ReportAnswer } from './report-service.ts';
 import type { HeldItem } from './report-store.ts';
 import { KeyValueInput } from '../../graphql/key-value.ts';
 import { WorkerRef } from '../../graphql/refs.ts';
+import {
+  CallInput,
+  CallResult,
+  ExecutionErrorInput,
+  RecordedStepRef,
+  ReportResult,
+  StepInput,
+  SuspendInput,
+  toCall,
+  toError,
+  toHeld,
+  toStep,
+} from './worker-steps.graphql.ts';
 
 /** The worker protocol as GraphQL (docs/worker-protocol.md): thin, the rules are in worker-protocol.ts and report-service.ts. */
 
@@ -54,14 +67,6 @@ const EventInput = builder.inputType('EventInput', {
   }),
 });
 const EndState = builder.enumType('EndState', { values: ['COMPLETED', 'FAILED', 'CANCELLED'] as const });
-const ExecutionErrorInput = builder.inputType('ExecutionErrorInput', {
-  fields: (t) => ({
-    type: t.string({ required: true }),
-    message: t.string({ required: true }),
-    stack: t.string(),
-    retryable: t.boolean({ defaultValue: false }),
-  }),
-});
 const EndInput = builder.inputType('EndInput', {
   fields: (t) => ({
     id: t.id({ required: true }),
@@ -108,13 +113,17 @@ const WorkerHeartbeatInput = builder.inputType('WorkerHeartbeatInput', {
   }),
 });
 const WorkerReportInput = builder.inputType('WorkerReportInput', {
-  description: 'At most 200 items of a kind.',
+  description:
+    'At most 200 items of a kind, taken in the order claims, starts, calls, steps, events, suspends, ends, releases.',
   fields: (t) => ({
     worker: t.string({ required: true }),
     instanceId: t.id({ required: true }),
     claims: t.field({ type: [ClaimRequest], defaultValue: [] }),
     starts: t.field({ type: [ClaimInput], defaultValue: [] }),
+    calls: t.field({ type: [CallInput], defaultValue: [] }),
+    steps: t.field({ type: [StepInput], defaultValue: [] }),
     events: t.field({ type: [EventInput], defaultValue: [] }),
+    suspends: t.field({ type: [SuspendInput], defaultValue: [] }),
     ends: t.field({ type: [EndInput], defaultValue: [] }),
     releases: t.field({ type: [ReleaseInput], defaultValue: [] }),
   }),
@@ -132,14 +141,18 @@ const Claim = builder.objectRef<NonNullable<ClaimAnswer['claim']>>('Claim').impl
     attempt: t.exposeInt('attempt'),
     maxAttempts: t.exposeInt('maxAttempts'),
     timeoutSeconds: t.exposeInt('timeoutSeconds', { nullable: true }),
-  }),
-});
-const ReportResult = builder.objectRef<ItemResult>('ReportResult').implement({
-  description: 'code is null where the item was taken; FORBIDDEN, CONFLICT, NOT_FOUND or BAD_INPUT otherwise.',
-  fields: (t) => ({
-    id: t.id({ resolve: (result) => encodeId('ex', result.id) }),
-    code: t.exposeString('code', { nullable: true }),
-    message: t.exposeString('message', { nullable: true }),
+    workflowRunner: t.exposeString('workflowRunner', {
+      nullable: true,
+      description: 'The runner that the version asks for.',
+    }),
+    steps: t.expose('steps', {
+      type: [RecordedStepRef],
+      description: 'What earlier claims recorded, in order of position: the first page.',
+    }),
+    stepsAfter: t.exposeInt('stepsAfter', {
+      nullable: true,
+      description: 'There are more steps: ask workerSteps for those after this position. null: that was all.',
+    }),
   }),
 });
 const ClaimResult = builder.objectRef<ClaimAnswer>('ClaimResult').implement({
@@ -155,7 +168,10 @@ const WorkerReportPayload = builder.objectRef<ReportAnswer>('WorkerReportPayload
   fields: (t) => ({
     claims: t.expose('claims', { type: [ClaimResult] }),
     starts: t.expose('starts', { type: [ReportResult] }),
+    calls: t.expose('calls', { type: [CallResult] }),
+    steps: t.expose('steps', { type: [ReportResult] }),
     events: t.expose('events', { type: [ReportResult] }),
+    suspends: t.expose('suspends', { type: [ReportResult] }),
     ends: t.expose('ends', { type: [ReportResult] }),
     releases: t.expose('releases', { type: [ReportResult] }),
   }),
@@ -250,11 +266,14 @@ builder.mutationField('workerReport', (t) =>
           again: item.again ?? false,
         })),
         starts: (input.starts ?? []).map(toHeld),
+        calls: (input.calls ?? []).map(toCall),
+        steps: (input.steps ?? []).map(toStep),
         events: (input.events ?? []).map((item) => ({
           ...toHeld(item),
           type: item.type,
           data: item.data,
         })),
+        suspends: (input.suspends ?? []).map((item) => ({ ...toHeld(item), positions: item.positions })),
         ends: (input.ends ?? []).map((item) => ({
           ...toHeld(item),
           state: item.state,
@@ -284,17 +303,6 @@ builder.subscriptionField('workerInbox', (t) =>
     resolve: (event) => event,
   }),
 );
-
-/** No execution has this id: what names none of ours is answered as not found, item by item. */
-const NOBODY = '0'.repeat(32);
-
-function toHeld(item: { id: string; generation: number }): HeldItem {
-  return { id: decodeUuid('ex', item.id) ?? NOBODY, generation: item.generation };
-}
-
-function toError(error: typeof ExecutionErrorInput.$inferInput): EndError {
-  return { type: error.type, message: error.message, stack: error.stack ?? null, retryable: error.retryable ?? false };
-}
 
 function toResources(input: typeof WorkerResourcesInput.$inferInput) {
   return {

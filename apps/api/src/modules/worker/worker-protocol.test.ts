@@ -20,7 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const empty: WorkerReport = { claims: [], starts: [], events: [], ends: [], releases: [] };
+const empty: WorkerReport = {
+  claims: [],
+  starts: [],
+  calls: [],
+  steps: [],
+  events: [],
+  suspends: [],
+  ends: [],
+  releases: [],
+};
 
 /** A worker on duty whose inbox is read by hand. */
 async function onDuty(name: string, more: Parameters<typeof registration>[1] = {}) {
@@ -96,7 +105,17 @@ describe('an execution on a worker', () => {
         id,
         code: null,
         message: null,
-        claim: { workflow: 'test/echo', version: 1, input: 'hi', attempt: 1, maxAttempts: 3, timeoutSeconds: null },
+        claim: {
+          workflow: 'test/echo',
+          version: 1,
+          input: 'hi',
+          attempt: 1,
+          maxAttempts: 3,
+          timeoutSeconds: null,
+          workflowRunner: null,
+          steps: [],
+          stepsAfter: null,
+        },
       },
     ]);
     const { events: noted } = await worker.report({

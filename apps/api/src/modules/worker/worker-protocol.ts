@@ -15,6 +15,7 @@ import type { FleetWorker, HealthCheck } from '../../fleet/worker-record.ts';
 import type { Log } from '../../log.ts';
 import type { InboxEvent, Inboxes } from './inbox.ts';
 import type { Registry } from './registry.ts';
+import type { StepPage } from './recorded-steps.ts';
 import type { HeldItem } from './report-store.ts';
 import type { ReportAnswer, ReportService, WorkerReport } from './report-service.ts';
 
@@ -130,6 +131,11 @@ export class WorkerProtocol {
 
   async report(name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
     return this.#o.reports.report(this.#require(name, instanceId), report);
+  }
+
+  /** Further recorded steps of a claim. Errors: CONFLICT where it is not this worker's any more. */
+  async steps(name: string, instanceId: string, item: HeldItem, after: number): Promise<StepPage> {
+    return this.#o.reports.steps(this.#require(name, instanceId), item, after);
   }
 
   /** Answers how many executions were released. */
