@@ -2,6 +2,7 @@ import { createDeployment, runWorkflow } from '../support/fleet.ts';
 import { ask } from '../support/graphql.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from '../support/browser.ts';
 import type { Server } from '../support/server.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
 
 interface Things {
   readonly execution: string;
@@ -10,13 +11,10 @@ interface Things {
 
 /** Something on every page: a worker, a deployment with a dead variant, an execution with its decision. */
 async function furnish(server: Server): Promise<Things> {
-  const { deployment } = await ask<{ deployment: object | null }>(server, '{ deployment(slug: "axe") { slug } }');
-  if (!deployment) {
-    await createDeployment(server, 'axe', [
-      { label: 'stable', flowId: 'e2e/axe-echo', weight: 90 },
-      { label: 'canary', flowId: 'e2e/axe-echo', weight: 10, targetRoles: ['axe-gone'] },
-    ]);
-  }
+  await createDeployment(server, 'axe', [
+    { label: 'stable', flowId: 'e2e/axe-echo', weight: 90 },
+    { label: 'canary', flowId: 'e2e/axe-echo', weight: 10, targetRoles: ['axe-gone'] },
+  ]);
   const id = await runWorkflow(server, 'e2e/axe-echo', { text: 'hello' }, { waitSeconds: 20 });
   const data = await ask<{ execution: { latestDecision: { id: string } } }>(
     server,
@@ -47,14 +45,21 @@ const pages: readonly { readonly name: string; readonly path: (things: Things) =
 
 const policy = 'score(prefer(label("region") == "eu", weight=3), least(load()))';
 
+let worker: WorkerProcess;
+let things: Things;
+
+test.beforeAll(async ({ server }) => {
+  const settings = { name: 'axe-1', role: 'axe', prefix: 'axe-', labels: { region: 'eu' }, routing: policy };
+  worker = await WorkerProcess.start(server, settings);
+  things = await furnish(server);
+});
+
+test.afterAll(() => worker.kill());
+
 for (const { name, path } of pages) {
-  test(`${name}: no violation in light and dark, no sideways scroll on a phone`, async ({
+  test(`${name}: no violation on a desk and on a phone, in light and dark, and no sideways scroll`, async ({
     page,
-    server,
-    startWorker,
   }) => {
-    await startWorker({ name: 'axe-1', role: 'axe', prefix: 'axe-', labels: { region: 'eu' }, routing: policy });
-    const things = await furnish(server);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width: 1440, height: 900 });
@@ -64,6 +69,7 @@ for (const { name, path } of pages) {
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
       await page.setViewportSize({ width: 390, height: 844 });
+      await expectAccessible(page);
       await expectNoSidewaysScroll(page);
     }
   });

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test';
 import { createDeployment, registerWorkflow } from '../support/fleet.ts';
 import { ask } from '../support/graphql.ts';
 import { expect, test } from '../support/browser.ts';
+import type { Server } from '../support/server.ts';
 
 async function openDeployment(page: Page, slug: string): Promise<void> {
   await page.goto(`/deployments/${slug}`);
@@ -62,33 +63,166 @@ test('the list shows a dead role by name, and the effective share', async ({ pag
   await expect(row).toContainText(/degraded/i);
 });
 
-test('a save on an old revision tells who was faster, and loses nothing', async ({ page, server }) => {
-  await registerWorkflow(server, 'e2e', 'conflict-echo');
-  await createDeployment(server, 'conflict', [
-    { label: 'one', flowId: 'e2e/conflict-echo', weight: 50 },
-    { label: 'two', flowId: 'e2e/conflict-echo', weight: 50 },
+test('the banner of a skipped variant, and the word in the list, go when a worker of its role starts', async ({
+  page,
+  server,
+  startWorker,
+}) => {
+  await registerWorkflow(server, 'e2e', 'skipped-echo');
+  await createDeployment(server, 'skipped', [
+    { label: 'stable', flowId: 'e2e/skipped-echo', weight: 90 },
+    { label: 'canary', flowId: 'e2e/skipped-echo', weight: 10, targetRoles: ['skipped-role'] },
   ]);
-  await openDeployment(page, 'conflict');
-  const weight = page.getByRole('textbox', { name: /weight.*one|one.*weight/i });
+  await openDeployment(page, 'skipped');
+  const banner = page.getByRole('alert').filter({ hasText: 'canary is skipped' });
+  await expect(banner).toContainText('no healthy worker has the role skipped-role');
+  await expect(banner).toContainText('Its 10 % goes to stable');
+  await expect(shareOf(page, 'canary')).toContainText('10 %→0 %');
+  const list = await page.context().newPage();
+  await list.goto('/deployments?q=skipped');
+  const row = list.getByRole('row').filter({ has: list.getByRole('rowheader', { name: 'skipped' }) });
+  await expect(row).toContainText('Degraded');
+
+  await startWorker({ name: 'skipped-1', role: 'skipped-role', prefix: 'skipped-' });
+  await expect(banner).toBeHidden();
+  await expect(shareOf(page, 'canary')).toContainText('10 %→10 %');
+  await expect(row).toContainText('All live');
+});
+
+/** The row of a variant in the editor. */
+const shareOf = (page: Page, variant: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('textbox', { name: `Weight of ${variant}` }) });
+
+test('weights that do not add up to 100 are shares of their sum; a negative one is an error of its field', async ({
+  page,
+  server,
+}) => {
+  await registerWorkflow(server, 'e2e', 'weights-echo');
+  await createDeployment(server, 'weights', [
+    { label: 'one', flowId: 'e2e/weights-echo', weight: 50 },
+    { label: 'two', flowId: 'e2e/weights-echo', weight: 50 },
+    { label: 'rest', flowId: 'e2e/weights-echo', weight: 0 },
+  ]);
+  await openDeployment(page, 'weights');
+  const weight = (label: string) => page.getByRole('textbox', { name: `Weight of ${label}` });
+  await weight('one').fill('80');
+  await weight('two').fill('70');
+  await expect(shareOf(page, 'one')).toContainText('53.3 %');
+  await expect(shareOf(page, 'two')).toContainText('46.7 %');
+  // Nothing is left for the third one, and nothing less than that.
+  await expect(weight('rest')).toHaveValue('0');
+  await expect(shareOf(page, 'rest')).toContainText('0 %');
+  await expect(page.getByRole('main')).not.toContainText(/[-−]\d/);
+  const save = page.getByRole('button', { name: 'Review and save' });
+  await expect(save).toBeEnabled();
+
+  await weight('rest').fill('-50');
+  await expect(weight('rest')).toHaveAttribute('aria-invalid', 'true');
+  await expect(shareOf(page, 'rest').getByRole('alert')).toHaveText(
+    'Weight must be a whole number from 0 to 1,000,000. It was -50.',
+  );
+  await expect(shareOf(page, 'rest')).toContainText('0 %→0 %');
+  await expect(save).toBeDisabled();
+});
+
+test('a weight of 0 is shown as 0 %, in the editor, in the bars and in the list', async ({ page, server }) => {
+  await registerWorkflow(server, 'e2e', 'zero-echo');
+  await createDeployment(server, 'zero', [
+    { label: 'all', flowId: 'e2e/zero-echo', weight: 100 },
+    { label: 'none', flowId: 'e2e/zero-echo', weight: 0 },
+  ]);
+  await openDeployment(page, 'zero');
+  await expect(page.getByRole('textbox', { name: 'Weight of none' })).toHaveValue('0');
+  await expect(shareOf(page, 'none')).toContainText('0 %→0 %');
+  await expect(
+    shareOf(page, 'none').getByRole('img', { name: 'configured 0 %, effective 0 %, observed nothing' }),
+  ).toBeVisible();
+  await page.goto('/deployments?q=zero');
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'zero' }) });
+  await expect(row).toContainText('none 0 %');
+});
+
+/** Types 70 over the 50 of variant `one` while somebody else saves 10 and 90, and tries to save. */
+async function provokeConflict(page: Page, server: Server, slug: string) {
+  const flowId = `e2e/${slug}-echo`;
+  await registerWorkflow(server, 'e2e', `${slug}-echo`);
+  await createDeployment(server, slug, [
+    { label: 'one', flowId, weight: 50 },
+    { label: 'two', flowId, weight: 50 },
+  ]);
+  await openDeployment(page, slug);
+  const weight = page.getByRole('textbox', { name: 'Weight of one' });
   await weight.fill('70');
   await ask(
     server,
     'mutation Update($input: UpdateDeploymentInput!) { updateDeployment(input: $input) { deployment { revision } } }',
     {
       input: {
-        slug: 'conflict',
+        slug,
         expectedRevision: 1,
         variants: [
-          { label: 'one', flowId: 'e2e/conflict-echo', weight: 10 },
-          { label: 'two', flowId: 'e2e/conflict-echo', weight: 90 },
+          { label: 'one', flowId, weight: 10 },
+          { label: 'two', flowId, weight: 90 },
         ],
       },
     },
   );
   await page.getByRole('button', { name: 'Review and save' }).click();
-  await page.getByRole('dialog', { name: 'Save conflict' }).getByRole('button', { name: 'Save', exact: true }).click();
+  await page
+    .getByRole('dialog', { name: `Save ${slug}` })
+    .getByRole('button', { name: 'Save', exact: true })
+    .click();
   const conflict = page.getByRole('dialog', { name: 'Changed by someone else' });
   await expect(conflict).toContainText(/revision 2/);
+  return { conflict, weight };
+}
+
+/** Revision and weights as the API has them. */
+async function weightsOf(server: Server, slug: string) {
+  const { deployment } = await ask<{
+    deployment: { revision: number; variants: { label: string; weight: number }[] };
+  }>(server, 'query Weights($slug: String!) { deployment(slug: $slug) { revision variants { label weight } } }', {
+    slug,
+  });
+  return {
+    revision: deployment.revision,
+    ...Object.fromEntries(deployment.variants.map(({ label, weight }) => [label, weight])),
+  };
+}
+
+test('a save on an old revision tells who was faster, and loses nothing; yours can be copied', async ({
+  page,
+  server,
+}) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { conflict, weight } = await provokeConflict(page, server, 'conflict');
+  await expect(conflict.getByRole('listitem').filter({ hasText: 'one weight 50 → 10' })).toBeVisible();
+  await expect(conflict.getByRole('listitem').filter({ hasText: 'one weight 50 → 70' })).toBeVisible();
+  await conflict.getByRole('button', { name: 'Copy yours' }).click();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('one weight: 50 → 70');
   await page.keyboard.press('Escape');
+  await expect(conflict).toBeHidden();
   await expect(weight).toHaveValue('70');
+  expect(await weightsOf(server, 'conflict')).toEqual({ revision: 2, one: 10, two: 90 });
+});
+
+test('of two saves, theirs can be taken', async ({ page, server }) => {
+  const { conflict, weight } = await provokeConflict(page, server, 'theirs');
+  await conflict.getByRole('button', { name: 'Take theirs' }).click();
+  await expect(conflict).toBeHidden();
+  await expect(weight).toHaveValue('10');
+  await expect(page.getByRole('textbox', { name: 'Weight of two' })).toHaveValue('90');
+  await expect(page.getByRole('region', { name: 'Review of changes' })).toBeHidden();
+  expect(await weightsOf(server, 'theirs')).toEqual({ revision: 2, one: 10, two: 90 });
+});
+
+test('of two saves, yours can be kept, which is asked twice', async ({ page, server }) => {
+  const { conflict, weight } = await provokeConflict(page, server, 'yours');
+  await conflict.getByRole('button', { name: 'Keep yours…' }).click();
+  expect(await weightsOf(server, 'yours')).toEqual({ revision: 2, one: 10, two: 90 });
+  await conflict.getByRole('button', { name: 'Overwrite revision 2' }).click();
+  await expect(conflict).toBeHidden();
+  await expect(weight).toHaveValue('70');
+  await expect(page.getByText('Revision 3 saved')).toBeVisible();
+  expect(await weightsOf(server, 'yours')).toEqual({ revision: 3, one: 70, two: 50 });
 });

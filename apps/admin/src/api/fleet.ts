@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { execute } from './client.ts';
+import { type ApiError, execute } from './client.ts';
 import { graphql } from './generated/gql.ts';
 import type { FleetQuery } from './generated/graphql.ts';
 import { useSubscription } from './live.ts';
@@ -71,7 +71,7 @@ const KEY = ['fleet'];
 export function useFleet(live = false) {
   const client = useQueryClient();
   const poll = usePollWhenStale();
-  const query = useQuery({
+  const query = useQuery<FleetQuery, ApiError>({
     queryKey: KEY,
     queryFn: ({ signal }) => execute(FleetDocument, {}, { signal }),
     refetchInterval: live && poll,

@@ -9,8 +9,9 @@ export function LabelChip({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** A role with how many healthy workers it has; zero is red. */
-export function RoleChip({ role, healthyWorkers }: { role: string; healthyWorkers: number }) {
+/** A role with how many healthy workers it has; zero is red, null is not known. */
+export function RoleChip({ role, healthyWorkers }: { role: string; healthyWorkers: number | null }) {
+  if (healthyWorkers === null) return <span className="chip">{role}</span>;
   const dead = healthyWorkers === 0;
   const Icon = dead ? IconCircleXFilled : IconCircleCheckFilled;
   return (

@@ -1,10 +1,12 @@
+import { count } from '../format.ts';
 import type { StatusLook } from '../status.ts';
 import { StatusBadge } from './status-badge.tsx';
 
 export interface FilterOption<T extends string> {
   value: T;
   look: StatusLook;
-  count: number;
+  /** null: not read. */
+  count: number | null;
   /** Options of another axis take no part in the proportional strip. */
   aside?: boolean;
 }
@@ -27,9 +29,9 @@ export function FilterBar<T extends string>({
     <div className="fbar" role="group" aria-label={label}>
       <div className="fprop" aria-hidden>
         {options
-          .filter((option) => !option.aside && option.count > 0)
+          .filter((option) => !option.aside && option.count !== null && option.count > 0)
           .map((option) => (
-            <b key={option.value} className={option.look.tone} style={{ flexGrow: option.count, flexBasis: 0 }} />
+            <b key={option.value} className={option.look.tone} style={{ flexGrow: option.count ?? 0, flexBasis: 0 }} />
           ))}
       </div>
       <div className="fchips">
@@ -42,7 +44,7 @@ export function FilterBar<T extends string>({
             onClick={() => onToggle(option.value)}
           >
             <StatusBadge look={option.look} />
-            <b>{option.count.toLocaleString('en-US')}</b>
+            <b>{option.count === null ? '–' : count(option.count)}</b>
           </button>
         ))}
       </div>

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Sort } from '../url-state.ts';
+import { SkeletonRows } from './view-states.tsx';
 
 /** A column head that sorts. */
 export function SortHead<T extends string>({
@@ -37,30 +38,67 @@ export function SortHead<T extends string>({
   );
 }
 
-/** Foot of a list: how many, and the way to the neighbouring pages. null: there is none. */
+/**
+ * The rows of a list, with their foot. `replaced`: what is shown belongs to another page, order or filter than the one chosen.
+ * Old rows never stand under a new name: they are hidden at once and only keep their place until the new ones are there.
+ */
+export function ListRows({ replaced, label, children }: { replaced: boolean; label: string; children: ReactNode }) {
+  return (
+    <div className={`rows${replaced ? ' replaced' : ''}`} aria-busy={replaced}>
+      {children}
+      {replaced && <SkeletonRows label={label} rows={12} />}
+    </div>
+  );
+}
+
+/** Foot of a list: how many, and the way to the neighbouring pages. null: there is none. `busy`: the page is being read. */
 export function TableFoot({
   children,
+  busy = false,
   onPrevious,
   onNext,
 }: {
   children: ReactNode;
+  busy?: boolean;
   onPrevious?: (() => void) | null;
   onNext?: (() => void) | null;
 }) {
   const pages = onPrevious !== undefined || onNext !== undefined;
   return (
     <div className="tfoot">
-      <span>{children}</span>
+      <span className="what">{children}</span>
       {pages && (
         <span className="end">
-          <Button disabled={!onPrevious} onClick={() => onPrevious?.()}>
+          <PageButton busy={busy} onFollow={onPrevious ?? null}>
             Previous
-          </Button>
-          <Button disabled={!onNext} onClick={() => onNext?.()}>
+          </PageButton>
+          <PageButton busy={busy} onFollow={onNext ?? null}>
             Next
-          </Button>
+          </PageButton>
         </span>
       )}
     </div>
+  );
+}
+
+/** While a page is read, its neighbours are not known. The button then does nothing, but keeps the focus. */
+function PageButton({
+  busy,
+  onFollow,
+  children,
+}: {
+  busy: boolean;
+  onFollow: (() => void) | null;
+  children: ReactNode;
+}) {
+  const waiting = busy && onFollow !== null;
+  return (
+    <Button
+      disabled={onFollow === null}
+      {...(waiting && { 'data-disabled': true, 'aria-disabled': true })}
+      onClick={() => !waiting && onFollow?.()}
+    >
+      {children}
+    </Button>
   );
 }

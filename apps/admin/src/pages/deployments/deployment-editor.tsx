@@ -24,14 +24,21 @@ import { sharesOf } from './shares.ts';
 import { useFlows, VariantsEditor } from './variants-editor.tsx';
 
 /** Edits one deployment on top of the revision it was opened with. Roles and observed shares stay live meanwhile. */
-export function DeploymentEditor({ deployment, roles }: { deployment: DeploymentDetail; roles: readonly RoleFacts[] }) {
+export function DeploymentEditor({
+  deployment,
+  roles,
+}: {
+  deployment: DeploymentDetail;
+  /** null: not read. No variant is then called dead. */
+  roles: readonly RoleFacts[] | null;
+}) {
   const client = useQueryClient();
   const may = useMay();
   const [base, setBase] = useState(deployment);
   const [draft, setDraft] = useState(() => draftOf(deployment));
   const [reviewing, setReviewing] = useState(false);
   const [issues, setIssues] = useState<Record<string, string>>({});
-  const flows = useFlows();
+  const { flows } = useFlows();
   const versionName = (id: string | null): string => {
     if (id === null) return 'latest';
     const number = flows?.flatMap((flow) => flow.versions.nodes).find((version) => version.id === id)?.number;
@@ -49,10 +56,13 @@ export function DeploymentEditor({ deployment, roles }: { deployment: Deployment
   // Somebody saved meanwhile and nothing is typed here: show theirs. What is typed is kept, and told at save.
   if (!dirty && deployment.revision > base.revision) reset(deployment);
   const problems = { ...issues, ...problemsOf(draft.variants) };
-  const healthy = useMemo(() => new Set(roles.filter((role) => role.healthy).map((role) => role.role)), [roles]);
+  const healthy = useMemo(
+    () => roles && new Set(roles.filter((role) => role.healthy).map((role) => role.role)),
+    [roles],
+  );
   const shares = sharesOf(
     draft.variants.map((variant) => ({ weight: readWeight(variant.weight), targetRoles: variant.targetRoles })),
-    (role) => healthy.has(role),
+    (role) => healthy === null || healthy.has(role),
   );
   const shared: SharedVariant[] = draft.variants.map((variant, index) => ({
     key: variant.key,

@@ -24,7 +24,7 @@ export function DeploymentNewPage() {
   const client = useQueryClient();
   const follow = useFollow();
   const may = useMay();
-  const roles = useRoles().data?.items ?? [];
+  const roles = useRoles().data?.items ?? null;
   const [slug, setSlug] = useState('');
   const [module, setModule] = useState('');
   const [description, setDescription] = useState('');
@@ -53,10 +53,10 @@ export function DeploymentNewPage() {
   );
   const own = problemsOf(variants);
   const slugProblem = SLUG.test(slug) ? null : 'Lower case letters, digits and dashes; at most 64.';
-  const healthy = new Set(roles.filter((role) => role.healthy).map((role) => role.role));
+  const healthy = roles && new Set(roles.filter((role) => role.healthy).map((role) => role.role));
   const shares = sharesOf(
     variants.map((variant) => ({ weight: readWeight(variant.weight), targetRoles: variant.targetRoles })),
-    (role) => healthy.has(role),
+    (role) => healthy === null || healthy.has(role),
   );
   const shared: SharedVariant[] = variants.map((variant, index) => ({
     key: variant.key,

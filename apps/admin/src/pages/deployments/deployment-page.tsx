@@ -84,7 +84,7 @@ export function DeploymentPage() {
             ]}
           />
           {state.tab === 'variants' ? (
-            <DeploymentEditor key={slug} deployment={deployment} roles={roles.data?.items ?? []} />
+            <DeploymentEditor key={slug} deployment={deployment} roles={roles.data?.items ?? null} />
           ) : (
             <DeploymentHistory deployment={deployment} />
           )}

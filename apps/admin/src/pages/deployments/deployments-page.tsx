@@ -26,7 +26,7 @@ import { Count, PageHead, Scroll } from '../../ui/layout.tsx';
 import { PermittedButton } from '../../ui/permitted-button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
-import { SortHead, TableFoot } from '../../ui/table.tsx';
+import { ListRows, SortHead, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
 import { choices, sort, type Sort, type StateOf, text } from '../../url-state.ts';
 import { type DeploymentRow, DeploymentsDocument } from './deployment-queries.ts';
@@ -72,7 +72,7 @@ export function DeploymentsPage() {
   return (
     <>
       <PageHead
-        title={<>Deployments{page && <Count>{count(page.totalCount)}</Count>}</>}
+        title={<>Deployments{page && !query.isPlaceholderData && <Count>{count(page.totalCount)}</Count>}</>}
         meta={healthLine(health)}
         actions={
           <PermittedButton
@@ -99,15 +99,18 @@ export function DeploymentsPage() {
             />
           )
         ) : page.nodes.length > 0 ? (
-          <>
+          <ListRows replaced={query.isPlaceholderData} label="deployments">
             <Rows rows={page.nodes} sort={state.sort} onSort={(next) => set({ sort: next, ...FIRST_PAGE })} />
             <TableFoot
+              busy={query.isPlaceholderData}
               onPrevious={near.previous && (() => set(near.previous ?? FIRST_PAGE))}
               onNext={near.next && (() => set(near.next ?? FIRST_PAGE))}
             >
               {plural(page.totalCount, 'deployment')}
             </TableFoot>
-          </>
+          </ListRows>
+        ) : query.isPlaceholderData ? (
+          <SkeletonRows label="deployments" />
         ) : Object.keys(filter).length > 0 ? (
           <NoMatchView onClear={() => set({ q: '', health: [], role: '', ...FIRST_PAGE })}>
             No deployment has all of them.

@@ -23,6 +23,8 @@ const LOOKS: Record<RoleGroup, { icon: Icon; tone: string }> = {
 
 const ROLE_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
+const NOTHING_KNOWN: readonly RoleFacts[] = [];
+
 /** Options hold still this long after the pointer has left the list. */
 const SETTLE_MS = 1_000;
 
@@ -49,7 +51,7 @@ function useSettled(roles: readonly RoleFacts[]) {
   };
 }
 
-/** Target roles of one variant. Live: an option changes its group while the list is open. Free text names a role of the future. */
+/** Target roles of one variant; `roles` null: not read. Live: an option changes its group while the list is open. Free text names a role of the future. */
 export function RolePicker({
   variant,
   value,
@@ -59,19 +61,23 @@ export function RolePicker({
 }: {
   variant: string;
   value: readonly string[];
-  roles: readonly RoleFacts[];
+  roles: readonly RoleFacts[] | null;
   onChange: (next: string[]) => void;
   disabled?: boolean;
 }) {
   const [opened, setOpened] = useState(false);
   const phone = useMediaQuery('(max-width: 900px)') ?? false;
-  const healthy = (role: string): number => roles.find((each) => each.role === role)?.healthyWorkers ?? 0;
-  const words = value.length === 0 ? 'any role' : value.map((role) => `${role} ${healthy(role)} healthy`).join(', ');
+  const healthy = (role: string): number | null =>
+    roles && (roles.find((each) => each.role === role)?.healthyWorkers ?? 0);
+  const words =
+    value.length === 0
+      ? 'any role'
+      : value.map((role) => (roles ? `${role} ${healthy(role)} healthy` : role)).join(', ');
   const list = (
     <RoleList
       variant={variant}
       value={value}
-      roles={roles}
+      roles={roles ?? NOTHING_KNOWN}
       onToggle={(role) => onChange(value.includes(role) ? value.filter((each) => each !== role) : [...value, role])}
       onClose={() => setOpened(false)}
     />

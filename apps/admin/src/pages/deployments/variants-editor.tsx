@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { execute } from '../../api/client.ts';
+import { type ApiError, execute } from '../../api/client.ts';
 import type { DeployableWorkflowsQuery } from '../../api/generated/graphql.ts';
 import type { RoleFacts } from '../../api/roles.ts';
 import { count } from '../../format.ts';
@@ -14,12 +14,13 @@ import { ShareFlow, ShareLines, type SharedVariant } from './share-bars.tsx';
 
 type Flows = DeployableWorkflowsQuery['workflows']['nodes'];
 
-/** The workflows that a variant may run, with their versions. undefined: not read yet. */
-export function useFlows(): Flows | undefined {
-  return useQuery({
+/** The workflows that a variant may run, with their versions. `flows` undefined: not read yet, or not readable. */
+export function useFlows(): { flows: Flows | undefined; failure: ApiError | null } {
+  const query = useQuery<DeployableWorkflowsQuery, ApiError>({
     queryKey: ['workflows', 'deployable'],
     queryFn: ({ signal }) => execute(FlowsDocument, {}, { signal }),
-  }).data?.workflows.nodes;
+  });
+  return { flows: query.data?.workflows.nodes, failure: query.error };
 }
 
 /** The variants as rows: what runs, how much of it, where. `shared` stands in the same order. */
@@ -32,11 +33,12 @@ export function VariantsEditor({
 }: {
   variants: readonly DraftVariant[];
   shared: readonly SharedVariant[];
-  roles: readonly RoleFacts[];
+  /** null: not read. */
+  roles: readonly RoleFacts[] | null;
   problems: Readonly<Record<string, string>>;
   onChange: (next: DraftVariant[]) => void;
 }) {
-  const flows = useFlows() ?? [];
+  const { flows = [], failure } = useFlows();
   const patch = (index: number, change: Partial<DraftVariant>): void =>
     onChange(variants.map((variant, i) => (i === index ? { ...variant, ...change } : variant)));
   const sum = variants.reduce((total, variant) => total + (readWeight(variant.weight) ?? 0), 0);
@@ -98,6 +100,11 @@ export function VariantsEditor({
       </table>
       <div className="note">
         Weights add up to {count(sum)}. A share is weight ÷ sum of weights.
+        {failure && (
+          <span className="field-error" role="alert">
+            The workflows could not be read: {failure.message} {failure.code}
+          </span>
+        )}
         {problems['variants'] && (
           <span className="field-error" role="alert">
             {problems['variants']}
@@ -121,7 +128,7 @@ function VariantRow({
   variant: DraftVariant;
   shared: SharedVariant | undefined;
   flows: Flows;
-  roles: readonly RoleFacts[];
+  roles: readonly RoleFacts[] | null;
   issue: (field: string) => string | null;
   removable: boolean;
   onChange: (change: Partial<DraftVariant>) => void;

@@ -1,7 +1,8 @@
 import { Button, JsonInput, NumberInput, PasswordInput, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { execute } from '../../api/client.ts';
+import { type ApiError, execute } from '../../api/client.ts';
+import type { RunTargetsQuery } from '../../api/generated/graphql.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
 import { paths } from '../../paths.ts';
@@ -108,7 +109,7 @@ function Target({
   problem: string | null;
   onChange: (name: string) => void;
 }) {
-  const { data } = useQuery({
+  const { data, error } = useQuery<RunTargetsQuery, ApiError>({
     queryKey: ['run-targets'],
     queryFn: ({ signal }) => execute(TargetsDocument, {}, { signal }),
   });
@@ -124,7 +125,7 @@ function Target({
       data={value === '' || known.includes(value) ? known : [value, ...known]}
       value={value === '' ? null : value}
       onChange={(name) => onChange(name ?? '')}
-      error={problem}
+      error={problem ?? (error && `The ${kind}s could not be read: ${error.message} ${error.code}`)}
     />
   );
 }

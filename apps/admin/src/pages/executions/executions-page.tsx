@@ -20,7 +20,7 @@ import { Glyph } from '../../ui/icon.tsx';
 import { Count, PageHead } from '../../ui/layout.tsx';
 import { PermittedButton } from '../../ui/permitted-button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { TableFoot } from '../../ui/table.tsx';
+import { ListRows, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
 import { choice, choices, text } from '../../url-state.ts';
 import {
@@ -92,7 +92,12 @@ export function ExecutionsPage() {
   return (
     <>
       <PageHead
-        title={<>Executions{page && <Count>{countAtLeast(page.totalCount, page.totalCountExact)}</Count>}</>}
+        title={
+          <>
+            Executions
+            {page && !query.isPlaceholderData && <Count>{countAtLeast(page.totalCount, page.totalCountExact)}</Count>}
+          </>
+        }
         meta="Newest first. Every one links to the decision that placed it."
         actions={
           <PermittedButton
@@ -133,15 +138,18 @@ export function ExecutionsPage() {
             <ErrorView what="Executions could not be read" failure={query.error} onRetry={() => void query.refetch()} />
           )
         ) : page.nodes.length > 0 ? (
-          <>
+          <ListRows replaced={query.isPlaceholderData} label="executions">
             <ExecutionsTable rows={page.nodes} />
             <TableFoot
+              busy={query.isPlaceholderData}
               onPrevious={near.previous && (() => set(near.previous ?? FIRST_PAGE))}
               onNext={near.next && (() => set(near.next ?? FIRST_PAGE))}
             >
               {countAtLeast(page.totalCount, page.totalCountExact)} {page.totalCount === 1 ? 'execution' : 'executions'}
             </TableFoot>
-          </>
+          </ListRows>
+        ) : query.isPlaceholderData ? (
+          <SkeletonRows label="executions" rows={12} />
         ) : hasFilter(filter) ? (
           <NoMatchView onClear={() => narrow(NO_FILTER)}>No execution matches all of them.</NoMatchView>
         ) : (
@@ -169,12 +177,12 @@ function NothingYet() {
 function StateFilter({ state, onChange }: { state: ListState; onChange: (patch: Partial<ListState>) => void }) {
   const unfiltered = useMemo(() => toFilter({ ...state, state: [], parked: '' }), [state]);
   const counts = useCounts(unfiltered);
-  const parked = [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
+  const parked = counts && [...counts.values()].reduce((sum, each) => sum + each.parked, 0);
   const options: FilterOption<ExecutionState | 'PARKED'>[] = STATES.map((value) => ({
     value,
     look: status.execution[value],
-    count: counts.get(value)?.count ?? 0,
-  })).filter(({ value, count }) => !PASSING.has(value) || count > 0 || state.state.includes(value));
+    count: counts && (counts.get(value)?.count ?? 0),
+  })).filter(({ value, count }) => !PASSING.has(value) || (count ?? 0) > 0 || state.state.includes(value));
   return (
     <FilterBar
       label="Filter by state"
@@ -223,12 +231,13 @@ function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
   return query;
 }
 
-function useCounts(filter: ExecutionFilter): ReadonlyMap<ExecutionState, ExecutionCountsFragment> {
+/** Counts by state; null: not read. */
+function useCounts(filter: ExecutionFilter): ReadonlyMap<ExecutionState, ExecutionCountsFragment> | null {
   const { data } = useQuery({
     queryKey: ['execution-counts', filter],
     queryFn: ({ signal }) => execute(ExecutionCountsDocument, { filter }, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: usePollWhenStale(),
   });
-  return useMemo(() => new Map((data?.executionCounts ?? []).map((each) => [each.state, each])), [data]);
+  return useMemo(() => (data ? new Map(data.executionCounts.map((each) => [each.state, each])) : null), [data]);
 }

@@ -1,7 +1,7 @@
-import { IconCircleXFilled } from '@tabler/icons-react';
+import { IconCircleXFilled, IconLock } from '@tabler/icons-react';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { execute } from '../../api/client.ts';
+import { type ApiError, execute } from '../../api/client.ts';
 import type { FleetNumbers } from '../../api/fleet.ts';
 import type { FleetQuery } from '../../api/generated/graphql.ts';
 import { count, decisionTime, duration, metricValue, percent, plural } from '../../format.ts';
@@ -24,7 +24,7 @@ interface Tile {
 }
 
 /** Four numbers, each a link to the list behind it. */
-export function Tiles({ fleet }: { fleet: UseQueryResult<FleetQuery> }) {
+export function Tiles({ fleet }: { fleet: UseQueryResult<FleetQuery, ApiError> }) {
   const numbers = fleet.data?.fleetMetrics;
   const history = useQuery({
     queryKey: ['fleet-history'],
@@ -32,7 +32,7 @@ export function Tiles({ fleet }: { fleet: UseQueryResult<FleetQuery> }) {
     // One point a minute is all there is.
     refetchInterval: 60_000,
   }).data?.fleetHistory;
-  if (!numbers) return <Waiting failed={fleet.isError} onRetry={() => void fleet.refetch()} />;
+  if (!numbers) return <Waiting failure={fleet.error} onRetry={() => void fleet.refetch()} />;
   const over = (
     read: (point: NonNullable<typeof history>[number]) => number | null | undefined,
     now: number | null | undefined,
@@ -137,13 +137,18 @@ function latencyLine(fleet: FleetNumbers): string {
   return `p50 ${Math.round(p50)} ms · p99 ${Math.round(p99)} ms${own}`;
 }
 
-function Waiting({ failed, onRetry }: { failed: boolean; onRetry: () => void }) {
+function Waiting({ failure, onRetry }: { failure: ApiError | null; onRetry: () => void }) {
   return (
     <div className="tiles">
       {['Workers', 'Waiting', 'Running', 'Dispatch p95'].map((name) => (
         <div className="tile" key={name}>
           <span className="k">{name}</span>
-          {failed ? (
+          {failure?.code === 'FORBIDDEN' ? (
+            <span className="st st-neutral" title={failure.message}>
+              <Glyph icon={IconLock} />
+              Not allowed
+            </span>
+          ) : failure ? (
             <>
               <span className="st st-bad">
                 <Glyph icon={IconCircleXFilled} />

@@ -1,6 +1,6 @@
 import { IconPlayerPlay, IconScale } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { WorkerDecisionsQuery, WorkerExecutionsQuery } from '../../api/generated/graphql.ts';
 import { countAtLeast, duration, score, shortId } from '../../format.ts';
@@ -10,7 +10,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Anchor } from '../../ui/anchor.tsx';
 import { Panel, Scroll } from '../../ui/layout.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
-import { TableFoot } from '../../ui/table.tsx';
+import { ListRows, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, SkeletonRows } from '../../ui/view-states.tsx';
 import { WorkerDecisionsDocument, WorkerExecutionsDocument } from './worker-queries.ts';
 
@@ -24,14 +24,26 @@ function useCursors() {
   };
 }
 
+/** Reads again whenever `mark` changes; the rows stay meanwhile. */
+function useReadAgain(mark: number, read: () => unknown): void {
+  const before = useRef(mark);
+  useEffect(() => {
+    if (before.current === mark) return;
+    before.current = mark;
+    read();
+  }, [mark, read]);
+}
+
 /** `load` changes when something was assigned or ended, which is when the list must be read again. */
 export function WorkerExecutions({ name, load }: { name: string; load: number }) {
   const cursors = useCursors();
   const query = useQuery<WorkerExecutionsQuery, ApiError>({
-    queryKey: ['worker', name, 'executions', cursors.after, load],
+    queryKey: ['worker', name, 'executions', cursors.after],
     queryFn: ({ signal }) => execute(WorkerExecutionsDocument, { name, after: cursors.after }, { signal }),
     placeholderData: keepPreviousData,
+    staleTime: 0,
   });
+  useReadAgain(load, query.refetch);
   const page = query.data?.worker?.executions;
   return (
     <Panel title="Executions" count={page && countAtLeast(page.totalCount, page.totalCountExact)} flush>
@@ -46,7 +58,7 @@ export function WorkerExecutions({ name, load }: { name: string; load: number })
       ) : page.nodes.length === 0 ? (
         <EmptyView icon={IconPlayerPlay} title="Nothing has run here yet" />
       ) : (
-        <>
+        <ListRows replaced={query.isPlaceholderData} label="executions">
           <Scroll label="Executions of this worker, table">
             <table className="tb">
               <thead>
@@ -92,12 +104,13 @@ export function WorkerExecutions({ name, load }: { name: string; load: number })
             </table>
           </Scroll>
           <TableFoot
+            busy={query.isPlaceholderData}
             onPrevious={cursors.previous}
             onNext={page.pageInfo.hasNextPage ? cursors.next(page.pageInfo.endCursor) : null}
           >
             Newest first
           </TableFoot>
-        </>
+        </ListRows>
       )}
     </Panel>
   );
@@ -106,10 +119,12 @@ export function WorkerExecutions({ name, load }: { name: string; load: number })
 export function WorkerDecisions({ name, load }: { name: string; load: number }) {
   const cursors = useCursors();
   const query = useQuery<WorkerDecisionsQuery, ApiError>({
-    queryKey: ['worker', name, 'decisions', cursors.after, load],
+    queryKey: ['worker', name, 'decisions', cursors.after],
     queryFn: ({ signal }) => execute(WorkerDecisionsDocument, { name, after: cursors.after }, { signal }),
     placeholderData: keepPreviousData,
+    staleTime: 0,
   });
+  useReadAgain(load, query.refetch);
   const page = query.data?.worker?.decisions;
   return (
     <Panel title="Decisions" aside="won, or considered for" flush>
@@ -124,7 +139,7 @@ export function WorkerDecisions({ name, load }: { name: string; load: number }) 
       ) : page.nodes.length === 0 ? (
         <EmptyView icon={IconScale} title="No decision has considered this worker yet" />
       ) : (
-        <>
+        <ListRows replaced={query.isPlaceholderData} label="decisions">
           <Scroll label="Decisions about this worker, table">
             <table className="tb">
               <thead>
@@ -166,12 +181,13 @@ export function WorkerDecisions({ name, load }: { name: string; load: number }) 
             </table>
           </Scroll>
           <TableFoot
+            busy={query.isPlaceholderData}
             onPrevious={cursors.previous}
             onNext={page.pageInfo.hasNextPage ? cursors.next(page.pageInfo.endCursor) : null}
           >
             Newest first
           </TableFoot>
-        </>
+        </ListRows>
       )}
     </Panel>
   );

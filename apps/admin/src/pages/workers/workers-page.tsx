@@ -85,8 +85,8 @@ export function WorkersPage() {
   const filtered = Object.keys(filter).length > 0 || state.status.length > 0 || state.availability.length > 0;
   return (
     <>
-      <Head all={query.data ? all : null} onStart={() => set({ start: '1' })} />
-      <StatusFilter all={all} state={state} onChange={set} />
+      <Head all={query.data ? all : null} failed={query.isError} onStart={() => set({ start: '1' })} />
+      <StatusFilter all={query.data ? all : null} state={state} onChange={set} />
       <Tools all={all} state={state} onChange={set} />
       <span className="sr" role="status">
         {joined > 0 ? `${plural(joined, 'worker')} joined` : ''}
@@ -132,7 +132,7 @@ export function WorkersPage() {
 }
 
 /** `all` null: not read yet. */
-function Head({ all, onStart }: { all: readonly WorkerRow[] | null; onStart: () => void }) {
+function Head({ all, failed, onStart }: { all: readonly WorkerRow[] | null; failed: boolean; onStart: () => void }) {
   const { status: connection } = useLiveView();
   const roles = useRoles();
   const healthyRoles = roles.data?.items.filter((role) => role.healthy).length ?? 0;
@@ -143,7 +143,9 @@ function Head({ all, onStart }: { all: readonly WorkerRow[] | null; onStart: () 
       meta={
         all
           ? `${countWorkers(all).HEALTHY} healthy; ${plural(healthyRoles, 'role')} with a healthy worker.`
-          : 'Reading the fleet.'
+          : failed
+            ? 'The fleet could not be read.'
+            : 'Reading the fleet.'
       }
       actions={
         <>
@@ -163,11 +165,24 @@ function Head({ all, onStart }: { all: readonly WorkerRow[] | null; onStart: () 
   );
 }
 
-function StatusFilter({ all, state, onChange }: { all: readonly WorkerRow[]; state: WorkersState; onChange: Patch }) {
-  const counts = countWorkers(all);
+function StatusFilter({
+  all,
+  state,
+  onChange,
+}: {
+  all: readonly WorkerRow[] | null;
+  state: WorkersState;
+  onChange: Patch;
+}) {
+  const counts = all && countWorkers(all);
   const options: FilterOption<(typeof STATUSES)[number] | (typeof AVAILABILITIES)[number]>[] = [
-    ...STATUSES.map((value) => ({ value, look: status.worker[value], count: counts[value] })),
-    ...AVAILABILITIES.map((value) => ({ value, look: status.availability[value], count: counts[value], aside: true })),
+    ...STATUSES.map((value) => ({ value, look: status.worker[value], count: counts && counts[value] })),
+    ...AVAILABILITIES.map((value) => ({
+      value,
+      look: status.availability[value],
+      count: counts && counts[value],
+      aside: true,
+    })),
   ];
   return (
     <FilterBar

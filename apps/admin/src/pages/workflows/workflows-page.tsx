@@ -12,7 +12,7 @@ import { Anchor } from '../../ui/anchor.tsx';
 import { Command } from '../../ui/copy.tsx';
 import { Count, PageHead, Scroll } from '../../ui/layout.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { TableFoot } from '../../ui/table.tsx';
+import { ListRows, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
 import { text } from '../../url-state.ts';
 import { WorkflowsDocument } from './workflow-queries.ts';
@@ -33,7 +33,7 @@ export function WorkflowsPage() {
   return (
     <>
       <PageHead
-        title={<>Workflows{page && <Count>{count(page.totalCount)}</Count>}</>}
+        title={<>Workflows{page && !query.isPlaceholderData && <Count>{count(page.totalCount)}</Count>}</>}
         meta="What is executed. Workers register versions when they start; a version never changes."
       />
       <div className="tools">
@@ -52,15 +52,18 @@ export function WorkflowsPage() {
             <ErrorView what="Workflows could not be read" failure={query.error} onRetry={() => void query.refetch()} />
           )
         ) : page.nodes.length > 0 ? (
-          <>
+          <ListRows replaced={query.isPlaceholderData} label="workflows">
             <Rows rows={page.nodes} />
             <TableFoot
+              busy={query.isPlaceholderData}
               onPrevious={near.previous && (() => set(near.previous ?? FIRST_PAGE))}
               onNext={near.next && (() => set(near.next ?? FIRST_PAGE))}
             >
               {plural(page.totalCount, 'workflow')}
             </TableFoot>
-          </>
+          </ListRows>
+        ) : query.isPlaceholderData ? (
+          <SkeletonRows label="workflows" />
         ) : state.q !== '' ? (
           <NoMatchView onClear={() => set({ q: '', ...FIRST_PAGE })}>
             No workflow has “{state.q}” in its name.
