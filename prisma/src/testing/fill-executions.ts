@@ -28,6 +28,9 @@ export async function fillExecutions(database: Pick<Database, 'direct'>, count: 
     const versionIds = versions.rows.map((row) => row.id);
     const deploymentId = deployment.rows[0]?.id ?? 0;
     await client.query(FILL, [count, versionIds, deploymentId]);
+    // VACUUM marks no page as visible to all whose rows' commit has not reached the disk, and plans depend on it: this commit waits for all before it.
+    await client.query('SET synchronous_commit = on');
+    await client.query('SELECT pg_current_xact_id()');
     await client.query('VACUUM (ANALYZE) execution');
     return { versionIds, deploymentId };
   } finally {
