@@ -57,6 +57,8 @@ export {
   isMetadataKey,
   type KeyValue,
   MAX_METRICS,
+  MAX_PARK_TTL_SECONDS,
+  MAX_PRIORITY,
   MAX_PROVIDER_METRICS,
   type MetadataValue,
   METRICS_MAX_AGE_MS,
@@ -118,6 +120,7 @@ export { type CheckedSpec, checkSpec } from './policy/check-spec.ts';
 export { formatPolicy, formatTerm } from './policy/format.ts';
 export { type ParsedPolicy, parsePolicyText, type StageSpecs } from './policy/parse/parse.ts';
 export type { PolicyProblem, ProblemSeverity, Span } from './policy/parse/problems.ts';
+export { type PythonFile, type PythonWorkflow, readPythonWorkflows } from './policy/python/read-workflows.ts';
 export {
   affinityNamesRoutingInput,
   listReferences,

@@ -2,8 +2,8 @@ import { utf8Length } from '../../lib/text.ts';
 import { formatPolicy } from '../format.ts';
 import { MAX_TEXT_BYTES } from '../rules.ts';
 import type { AffinitySpec, PolicySpec, PolicyStage, RequestsSpec } from '../spec.ts';
-import { parseExpression } from './expression.ts';
-import { type PolicyProblem, ProblemList } from './problems.ts';
+import { type Expression, parseExpression } from './expression.ts';
+import { type PolicyProblem, ProblemList, type Span } from './problems.ts';
 import { readAffinity } from './read-affinity.ts';
 import { readRequests } from './read-requests.ts';
 import { readScore } from './read-score.ts';
@@ -26,7 +26,7 @@ const READERS: { readonly [Stage in PolicyStage]: Reader<StageSpecs[Stage]> } = 
   AFFINITY: readAffinity,
   REQUESTS: readRequests,
 };
-type Reader<Spec> = (expression: NonNullable<ReturnType<typeof parseExpression>>, problems: ProblemList) => Spec | null;
+type Reader<Spec> = (expression: Expression, problems: ProblemList) => Spec | null;
 
 /**
  * Compiles a policy text (a Python expression: `score(...)`, `require(...)` or a label map, `ResourceRequest(...)`) to its
@@ -41,6 +41,25 @@ export function parsePolicyText<Stage extends PolicyStage>(
   const spec = readText(text, stage, READERS[stage], problems);
   if (spec === null || problems.hasErrors) return { ok: false, problems: problems.inOrder() };
   return { ok: true, spec, warnings: problems.inOrder() };
+}
+
+/**
+ * The same for a policy that is a part of a longer text, such as a source file: problems go to the list of the whole text.
+ * `prepare` sees the expression before it is read, e.g. to resolve names. null where there is a problem.
+ */
+export function parsePolicyPart<Stage extends PolicyStage>(
+  whole: string,
+  part: Span,
+  stage: Stage,
+  problems: ProblemList,
+  prepare: (expression: Expression) => Expression,
+): StageSpecs[Stage] | null {
+  const text = whole.slice(part.from, part.to);
+  const own = new ProblemList(text);
+  const read = (expression: Expression) => READERS[stage](prepare(expression), own);
+  const spec = readText(text, stage, read, own);
+  problems.addPart(own, part.from);
+  return own.hasErrors ? null : spec;
 }
 
 function readText<Spec>(text: string, stage: PolicyStage, read: Reader<Spec>, problems: ProblemList): Spec | null {

@@ -33,6 +33,11 @@ export class ProblemList {
     return this.#errors > 0;
   }
 
+  /** How many errors there were, also beyond those kept. */
+  get errorCount(): number {
+    return this.#errors;
+  }
+
   error(span: Span, code: string, message: string): void {
     this.#errors += 1;
     this.#add(span, code, message, 'ERROR');
@@ -40,6 +45,14 @@ export class ProblemList {
 
   warning(span: Span, code: string, message: string): void {
     this.#add(span, code, message, 'WARNING');
+  }
+
+  /** Takes over the problems of a part that begins at `offset`. */
+  addPart(part: ProblemList, offset: number): void {
+    this.#errors += part.#errors;
+    for (const { from, to, code, message, severity } of part.#found) {
+      this.#add({ from: from + offset, to: to + offset }, code, message, severity);
+    }
   }
 
   /** In text order; at most 100. */
