@@ -8,6 +8,7 @@ export interface Io {
   readonly cwd: string;
   /** Whether results may be coloured. */
   readonly colour: boolean;
+  /** Columns of the terminal; Infinity where there is none, so that what is piped stays one line a row. */
   readonly columns: number;
   readStdin(): Promise<string>;
 }
@@ -20,7 +21,7 @@ export function processIo(): Io {
     env: process.env,
     cwd: process.cwd(),
     colour: process.stdout.isTTY && !process.env['NO_COLOR'],
-    columns: process.stdout.columns ?? 100,
+    columns: process.stdout.columns || Number.POSITIVE_INFINITY,
     readStdin: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

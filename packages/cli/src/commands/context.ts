@@ -12,5 +12,5 @@ export interface CommandContext {
 
 /** Prints the answer as JSON where that was asked for, else as the text that `render` makes of it. */
 export function show<T>(context: CommandContext, value: T, render: (style: Style) => string): void {
-  context.io.out(context.json ? json(value) : render(styleFor(context.io.colour)));
+  context.io.out(context.json ? json(value) : render(styleFor(context.io.colour, context.io.columns)));
 }

@@ -1,10 +1,10 @@
 import { createColors } from 'picocolors';
 
-/** Colours for results, or none of them. */
-export type Style = ReturnType<typeof createColors>;
+/** Colours for results, or none of them, and how many columns there are; Infinity where nobody looks at a terminal. */
+export type Style = ReturnType<typeof createColors> & { readonly columns: number };
 
-export function styleFor(colour: boolean): Style {
-  return createColors(colour);
+export function styleFor(colour: boolean, columns = Number.POSITIVE_INFINITY): Style {
+  return { ...createColors(colour), columns };
 }
 
 const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'>> = {

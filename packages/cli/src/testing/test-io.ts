@@ -6,7 +6,9 @@ export interface TestIo extends Io {
 }
 
 /** A process that remembers what was printed; no colours, no environment unless given. */
-export function testIo(options: { env?: Record<string, string>; cwd?: string; stdin?: string } = {}): TestIo {
+export function testIo(
+  options: { env?: Record<string, string>; cwd?: string; stdin?: string; columns?: number } = {},
+): TestIo {
   const stdout: string[] = [];
   const stderr: string[] = [];
   return {
@@ -17,7 +19,7 @@ export function testIo(options: { env?: Record<string, string>; cwd?: string; st
     env: options.env ?? {},
     cwd: options.cwd ?? '/nonexistent',
     colour: false,
-    columns: 100,
+    columns: options.columns ?? 100,
     readStdin: () => Promise.resolve(options.stdin ?? ''),
   };
 }
