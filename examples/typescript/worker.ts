@@ -16,7 +16,7 @@ const worker = new Worker({
     },
   },
   // Policies can rank by it: most(metric("heap.free_bytes")).
-  metrics: () => {
+  metricsProvider: () => {
     const { heapTotal, heapUsed } = process.memoryUsage();
     return { 'heap.free_bytes': heapTotal - heapUsed };
   },

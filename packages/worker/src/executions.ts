@@ -1,13 +1,18 @@
+import { performance } from 'node:perf_hooks';
 import type { WorkerInboxSubscription } from '@muster/client';
+import { claimedSteps } from './claimed-steps.ts';
 import type { Log } from './log.ts';
-import { type AbortCause, type Outcome, outcomeOf } from './outcome.ts';
+import { type RunStatistics, runOutcomeOf } from './metrics/run-statistics.ts';
+import { describeError } from './handler-error.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 import type { ClaimAnswer, EndItem, Reporter } from './reporter.ts';
 import { Run } from './run.ts';
+import type { AbortCause, RecordedStep, Runner } from './run-host.ts';
 import type { Workflow } from './workflow.ts';
 
 export type Assignment = WorkerInboxSubscription['workerInbox']['assignments'][number];
 /** What the answer to a claim says about the work. */
-export type Claim = NonNullable<ClaimAnswer['claim']>;
+type Claim = NonNullable<ClaimAnswer['claim']>;
 
 interface Held {
   readonly id: string;
@@ -21,12 +26,14 @@ interface Held {
 }
 
 export interface ExecutionsOptions {
-  readonly reporter: Pick<Reporter, 'claims' | 'events' | 'ends' | 'releases'>;
-  readonly workflows: readonly Workflow[];
+  readonly reporter: Reporter;
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  readonly runner: Runner;
   /** Most handlers at once; null: no limit. */
   readonly capacity: number | null;
   readonly graceMs: number;
   readonly log: Log;
+  readonly statistics: Pick<RunStatistics, 'ended' | 'firstCheckpoint'>;
   /** The last one has gone. */
   readonly onIdle: () => void;
 }
@@ -34,19 +41,17 @@ export interface ExecutionsOptions {
 /** What the worker holds: claims it, runs it, reports it, and lets go of what it has lost. */
 export class Executions {
   readonly #options: ExecutionsOptions;
-  readonly #workflows: ReadonlyMap<string, Workflow>;
   readonly #held = new Map<string, Held>();
   #refusal: 'draining' | 'worker stopping' | undefined;
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
-    this.#workflows = new Map(options.workflows.map((one) => [one.ref, one]));
   }
 
   /** Handlers running now. */
   get running(): number {
     let count = 0;
-    for (const held of this.#held.values()) if (held.run !== undefined && held.ending === undefined) count += 1;
+    for (const held of this.#held.values()) if (held.run !== undefined && !isLeaving(held)) count += 1;
     return count;
   }
 
@@ -93,10 +98,7 @@ export class Executions {
   /** It is another attempt's now: aborts the handler and forgets the claim; what it still reports will be refused. */
   lose(id: string): void {
     const held = this.#held.get(id);
-    if (held === undefined) return;
-    this.#options.log('warn', 'A claim is lost; its handler is aborted.', { execution: id });
-    this.#abort(held, 'lost');
-    this.#forget(held);
+    if (held !== undefined) this.#lose(held);
   }
 
   /** Aborts every handler for that cause. */
@@ -104,16 +106,30 @@ export class Executions {
     for (const held of this.#held.values()) this.#abort(held, cause);
   }
 
+  #lose(held: Held): void {
+    const { id, run } = held;
+    if (run?.suspending === true) {
+      // Not lost but let go: the answer to that is only slower than what tells of it.
+      run.suspended();
+      this.#forget(held);
+      return;
+    }
+    if (this.#held.get(id) !== held) return;
+    this.#options.log('warn', 'A claim is lost; its handler is aborted.', { execution: id });
+    this.#abort(held, 'lost');
+    this.#forget(held);
+  }
+
   #refusalOf(assignment: Assignment): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
-    if (!this.#workflows.has(assignment.workflow)) return `no handler for ${assignment.workflow}`;
+    if (!this.#options.workflows.has(assignment.workflow)) return `no handler for ${assignment.workflow}`;
     const { capacity } = this.#options;
     return capacity !== null && this.#occupied() >= capacity ? 'busy' : undefined;
   }
 
   #occupied(): number {
     let count = 0;
-    for (const held of this.#held.values()) if (held.ending === undefined) count += 1;
+    for (const held of this.#held.values()) if (!isLeaving(held)) count += 1;
     return count;
   }
 
@@ -128,28 +144,44 @@ export class Executions {
       this.#forget(held);
       return;
     }
-    const workflow = this.#workflows.get(claim.workflow);
-    if (workflow === undefined) await this.#release(id, generation, `no handler for ${claim.workflow}`);
+    const steps = await claimedSteps(reporter, held, { steps: claim.steps, after: claim.stepsAfter });
+    if (steps === undefined) log('debug', 'A claim was over before it began.', { execution: id });
+    else if (!this.#options.workflows.has(claim.workflow))
+      await this.#release(id, generation, `no handler for ${claim.workflow}`);
     else if (held.abortedBefore !== undefined) await this.#report(held, outcomeBeforeStart(held.abortedBefore));
-    else await this.#run(held, claim, workflow);
+    else await this.#run(held, claim, steps);
     this.#forget(held);
   }
 
-  async #run(held: Held, claim: Claim, workflow: Workflow): Promise<void> {
-    const { reporter, graceMs, log } = this.#options;
-    const { id, generation } = held;
+  async #run(held: Held, claim: Claim, steps: readonly RecordedStep[]): Promise<void> {
+    const { reporter, runner, graceMs, log, statistics } = this.#options;
+    const { workflow, version, workflowRunner, attempt, maxAttempts, timeoutSeconds, input } = claim;
     const run = new Run({
-      id,
-      generation,
-      claim,
-      workflow,
+      job: {
+        executionId: held.id,
+        generation: held.generation,
+        workflow,
+        version,
+        runner: workflowRunner,
+        attempt,
+        maxAttempts,
+        timeoutSeconds,
+        input,
+        steps,
+      },
+      runner,
+      reporter,
       graceMs,
+      onFirstCheckpoint: (gapMs) => statistics.firstCheckpoint(gapMs),
+      onLost: () => this.#lose(held),
       log,
-      addEvent: (event) => reporter.events.add(event),
     });
     held.run = run;
+    const startedAt = performance.now();
     const outcome = await run.outcome();
     held.ending = true;
+    const ran = runOutcomeOf(outcome, run.cause);
+    if (ran !== undefined) statistics.ended(ran, performance.now() - startedAt);
     await this.#report(held, outcome);
   }
 
@@ -187,9 +219,16 @@ export class Executions {
   }
 }
 
+/** Takes no slot any more, although the server has not confirmed that it is gone. */
+function isLeaving({ ending, run }: Held): boolean {
+  return ending === true || run?.suspending === true;
+}
+
 /** What was aborted before its handler began has nothing to tell where the claim is lost; else the abort's cause says it. */
 function outcomeBeforeStart(cause: AbortCause): Outcome {
-  return cause === 'lost' ? { kind: 'nothing' } : outcomeOf({ kind: 'threw', error: undefined }, cause, null);
+  return cause === 'lost'
+    ? { kind: 'nothing' }
+    : outcomeOf({ kind: 'threw', error: describeError(undefined) }, cause, null);
 }
 
 function refusedOutput(id: string, generation: number, message: string | null): EndItem {

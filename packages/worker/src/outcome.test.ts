@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { RetryableError } from './execution-context.ts';
-import { maxOutputBytes, outcomeOf } from './outcome.ts';
+import { describeError } from './handler-error.ts';
+import { maxOutputBytes, outcomeOf, settleValue } from './outcome.ts';
 
-const returned = (value: unknown) => ({ kind: 'returned' as const, value });
-const threw = (error: unknown) => ({ kind: 'threw' as const, error });
+const returned = settleValue;
+const threw = (error: unknown) => ({ kind: 'threw' as const, error: describeError(error) });
 
 describe('a handler that returns', () => {
   test('completes with its value, and with null where it has none', () => {

@@ -1,11 +1,5 @@
 import type { EndItem } from './reporter.ts';
-
-/** Why a handler was aborted; decides what its execution ends as. */
-export type AbortCause = 'cancelled' | 'timed out' | 'lost' | 'silence' | 'stopping' | 'replaced';
-
-export type Settled =
-  | { readonly kind: 'returned'; readonly value: unknown }
-  | { readonly kind: 'threw'; readonly error: unknown };
+import type { AbortCause, HandlerError, Settled } from './run-host.ts';
 
 /** What to tell the server about a handler that has come to its end. */
 export type Outcome =
@@ -23,54 +17,41 @@ const releaseReasons = { silence: 'no acknowledged heartbeat', stopping: 'worker
  * read by the abort's cause. After a lost claim the end is still reported: the fence refuses it and keeps it as an event.
  */
 export function outcomeOf(settled: Settled, cause: AbortCause | undefined, timeoutSeconds: number | null): Outcome {
-  if (cause === 'replaced') return { kind: 'nothing' };
+  // What waits has no claim any more, whatever came meanwhile.
+  if (cause === 'replaced' || settled.kind === 'suspended') return { kind: 'nothing' };
   if (cause === 'timed out') {
     const message = `The handler did not finish within ${timeoutSeconds ?? 0} s.`;
     return failed({ type: 'TimeoutError', message, retryable: false });
   }
-  if (settled.kind === 'returned') return completed(settled.value);
+  if (settled.kind === 'returned') return { kind: 'end', end: { state: 'COMPLETED', output: settled.output } };
   if (cause === 'cancelled') return { kind: 'end', end: { state: 'CANCELLED' } };
   if (cause === 'silence' || cause === 'stopping') return { kind: 'release', reason: releaseReasons[cause] };
-  return failed(describeError(settled.error));
+  return failed(settled.error);
 }
 
-function completed(value: unknown): Outcome {
+/** Reads what a handler returned as its output: a value that cannot be sent, or is too large, is a failure. */
+export function settleValue(value: unknown): Settled {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return failed({ type: 'OutputError', message: `The output is not JSON: ${why}`, retryable: false });
+    return outputError(`The output is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (text === undefined && value !== undefined) {
-    const message = `The output is not JSON: a ${typeof value} cannot be sent.`;
-    return failed({ type: 'OutputError', message, retryable: false });
-  }
+  if (text === undefined && value !== undefined)
+    return outputError(`The output is not JSON: a ${typeof value} cannot be sent.`);
   const bytes = text === undefined ? 0 : Buffer.byteLength(text);
   if (bytes > maxOutputBytes) {
-    const message = `The output has ${bytes} bytes as JSON; at most ${maxOutputBytes} (1 MiB) are taken. Store it elsewhere and return a reference.`;
-    return failed({ type: 'OutputError', message, retryable: false });
+    return outputError(
+      `The output has ${bytes} bytes as JSON; at most ${maxOutputBytes} (1 MiB) are taken. Store it elsewhere and return a reference.`,
+    );
   }
-  return { kind: 'end', end: { state: 'COMPLETED', output: value ?? null } };
+  return { kind: 'returned', output: value ?? null };
 }
 
-function failed(error: NonNullable<EndItem['error']>): Outcome {
+function outputError(message: string): Settled {
+  return { kind: 'threw', error: { type: 'OutputError', message, retryable: false } };
+}
+
+function failed(error: HandlerError): Outcome {
   return { kind: 'end', end: { state: 'FAILED', error } };
-}
-
-function describeError(thrown: unknown): NonNullable<EndItem['error']> {
-  if (!(thrown instanceof Error)) {
-    return {
-      type: 'Error',
-      message: cut(typeof thrown === 'string' ? thrown : String(thrown), 4_000),
-      retryable: false,
-    };
-  }
-  const retryable = 'retryable' in thrown && thrown.retryable === true;
-  const described = { type: cut(thrown.name || 'Error', 200), message: cut(thrown.message, 4_000), retryable };
-  return thrown.stack === undefined ? described : { ...described, stack: cut(thrown.stack, 16_000) };
-}
-
-function cut(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }

@@ -78,7 +78,7 @@ describe('against the server itself', () => {
         return input;
       },
     );
-    await start('echo-1', [echo], { labels: { region: 'eu' }, capacity: 4, metrics: () => ({ depth: 3 }) });
+    await start('echo-1', [echo], { labels: { region: 'eu' }, capacity: 4, metricsProvider: () => ({ depth: 3 }) });
     const good = await run('real/echo', { fail: false }, 30);
     expect(good).toMatchObject({ state: 'COMPLETED', output: { fail: false }, workerName: 'echo-1' });
     expect((await show(good.id)).events.nodes.map((event) => event.type)).toContain('progress');

@@ -4,6 +4,8 @@ import {
   WorkerReportDocument,
   type WorkerReportInput,
   type WorkerReportMutation,
+  WorkerStepsDocument,
+  type WorkerStepsQuery,
 } from '@muster/client';
 import { Stage } from './stage.ts';
 
@@ -11,11 +13,15 @@ type Report = WorkerReportMutation['workerReport'];
 export type ClaimAnswer = Report['claims'][number];
 export type ReportAnswer = Report['ends'][number];
 export type ClaimItem = NonNullable<NonNullable<WorkerReportInput['claims']>>[number];
+export type StepPage = WorkerStepsQuery['workerSteps'];
+export type CallItem = NonNullable<WorkerReportInput['calls']>[number];
+export type StepItem = NonNullable<WorkerReportInput['steps']>[number];
+export type SuspendItem = NonNullable<WorkerReportInput['suspends']>[number];
 export type EventItem = NonNullable<WorkerReportInput['events']>[number];
 export type EndItem = NonNullable<WorkerReportInput['ends']>[number];
 export type ReleaseItem = NonNullable<WorkerReportInput['releases']>[number];
 
-type Lists = Pick<WorkerReportInput, 'claims' | 'events' | 'ends' | 'releases'>;
+type Lists = Omit<WorkerReportInput, 'worker' | 'instanceId'>;
 
 export interface ReporterOptions {
   readonly link: LiveLink;
@@ -25,9 +31,12 @@ export interface ReporterOptions {
   readonly onRefused: (error: ClientError) => void;
 }
 
-/** The four kinds of reports of a worker, each a stage of its own, all over the one socket. */
+/** The kinds of reports of a worker, each a stage of its own, all over the one socket. */
 export class Reporter {
   readonly claims: Stage<ClaimItem, ClaimAnswer>;
+  readonly calls: Stage<CallItem, ReportAnswer>;
+  readonly steps: Stage<StepItem, ReportAnswer>;
+  readonly suspends: Stage<SuspendItem, ReportAnswer>;
   readonly events: Stage<EventItem, ReportAnswer>;
   readonly ends: Stage<EndItem, ReportAnswer>;
   readonly releases: Stage<ReleaseItem, ReportAnswer>;
@@ -40,6 +49,23 @@ export class Reporter {
       send: async (claims) => (await this.#report({ claims: [...claims] })).claims,
       refuse: (item, error) => ({ id: item.id, code: error.code, message: error.message, claim: null }),
       again: (item) => ({ ...item, again: true }),
+      onRefused,
+    });
+    this.calls = new Stage<CallItem, ReportAnswer>({
+      send: async (calls) => (await this.#report({ calls: [...calls] })).calls,
+      refuse,
+      sizeOf: (item) => jsonLength(item.input),
+      onRefused,
+    });
+    this.steps = new Stage<StepItem, ReportAnswer>({
+      send: async (steps) => (await this.#report({ steps: [...steps] })).steps,
+      refuse,
+      sizeOf: (item) => jsonLength(item.result),
+      onRefused,
+    });
+    this.suspends = new Stage<SuspendItem, ReportAnswer>({
+      send: async (suspends) => (await this.#report({ suspends: [...suspends] })).suspends,
+      refuse,
       onRefused,
     });
     this.events = new Stage<EventItem, ReportAnswer>({
@@ -61,6 +87,13 @@ export class Reporter {
     });
   }
 
+  /** A page of the recorded steps of a claim, after that position. Rejects with ClientError: CONFLICT where the claim is over. */
+  async stepPage(id: string, generation: number, after: number): Promise<StepPage> {
+    const { link, worker, instanceId } = this.#options;
+    const { workerSteps } = await link.request(WorkerStepsDocument, { worker, instanceId, id, generation, after });
+    return workerSteps;
+  }
+
   resume(): void {
     for (const stage of this.#stages()) stage.resume();
   }
@@ -70,7 +103,7 @@ export class Reporter {
   }
 
   #stages(): readonly Pick<Stage<unknown, unknown>, 'resume' | 'pause'>[] {
-    return [this.claims, this.events, this.ends, this.releases];
+    return [this.claims, this.calls, this.steps, this.suspends, this.events, this.ends, this.releases];
   }
 
   async #report(lists: Lists): Promise<Report> {

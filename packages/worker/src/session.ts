@@ -11,7 +11,7 @@ import {
 } from '@muster/client';
 import type { Executions } from './executions.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { measureResources } from './machine.ts';
+import { measureResources } from './metrics/machine.ts';
 import { registration } from './registration.ts';
 import type { Reporter } from './reporter.ts';
 import type { ResolvedOptions } from './worker-options.ts';
@@ -187,7 +187,7 @@ export class Session {
       startedAt: this.#startedAt,
       labels: [...options.labels],
       capacity: options.capacity,
-      runners: ['inprocess'],
+      runners: [...options.runners],
       workflows: refs.length === 0 ? [noWorkflow] : refs,
       resources: await measureResources(),
       packages: [],

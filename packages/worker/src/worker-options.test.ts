@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostnameAsName } from './machine.ts';
+import { hostnameAsName } from './metrics/machine.ts';
 import { resolveOptions } from './worker-options.ts';
 import { isWorkflow, workflow } from './workflow.ts';
 

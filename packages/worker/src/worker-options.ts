@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { checkCapacity, checkLabels, checkName, type Issue, MAX_NAME, MusterError } from '@muster/core';
+import {
+  checkCapacity,
+  checkInteger,
+  checkLabels,
+  checkName,
+  type Issue,
+  MAX_NAME,
+  MusterError,
+  quote,
+} from '@muster/core';
 import type { Checks } from './checks.ts';
 import { type Log, logToStderr } from './log.ts';
-import { hostnameAsName } from './machine.ts';
-import type { MetricsProvider } from './metrics-provider.ts';
+import { hostnameAsName } from './metrics/machine.ts';
+import type { MetricsProvider } from './metrics/metrics-provider.ts';
+import { type RunnerName, runnerNames } from './runners/by-name.ts';
+import type { SubprocessOptions } from './runners/subprocess.ts';
 import type { Workflow } from './workflow.ts';
 
 export interface WorkerOptions {
@@ -23,7 +34,29 @@ export interface WorkerOptions {
   readonly workflows: readonly Workflow[];
   /** Health checks, run at each heartbeat. A worker with a failing one is given no work. */
   readonly checks?: Checks;
-  readonly metrics?: MetricsProvider;
+  /** Metrics of your own for policies to rank by: a function, or where it is, `module:export`. */
+  readonly metricsProvider?: MetricsProvider | string;
+  /** Seconds between two calls of the provider; 10 where absent. */
+  readonly metricsInterval?: number;
+  /** Whether heartbeats carry the `flux.*` metrics; true where absent. */
+  readonly builtinMetrics?: boolean;
+  /**
+   * An event loop that is late by so many seconds three times in a row makes the worker unhealthy, until it has been punctual
+   * three times; 1 where absent, 0: never.
+   */
+  readonly loopLagThreshold?: number;
+  /** Sleeps of more milliseconds than this give the slot back; 30,000 where absent. */
+  readonly longSleepMs?: number;
+  /** Whether transient calls of its own workflows run as a part of their caller; true where absent. false: they are dispatched. */
+  readonly transientCalls?: boolean;
+  /** Which runners it offers; `inprocess`, and `subprocess` if any workflow says its `module`, where absent. */
+  readonly runners?: readonly RunnerName[];
+  readonly subprocess?: SubprocessOptions;
+  /**
+   * What imports modules that are known by name (the provider's, and in their processes those of workflows), as `module:export`:
+   * a function of the path. `import()` where absent.
+   */
+  readonly moduleLoader?: string;
   /** Whether `run()` drains at SIGTERM and SIGINT, and stops at the second one; true where absent. */
   readonly signals?: boolean;
   /** Seconds that an aborted handler has to come to its end; 5 where absent. */
@@ -46,7 +79,15 @@ export interface ResolvedOptions {
   readonly capacity: number | null;
   readonly workflows: readonly Workflow[];
   readonly checks: Checks;
-  readonly metrics: MetricsProvider | undefined;
+  readonly metricsProvider: MetricsProvider | string | undefined;
+  readonly metricsIntervalMs: number;
+  readonly builtinMetrics: boolean;
+  readonly loopLagThreshold: number;
+  readonly longSleepMs: number;
+  readonly transientCalls: boolean;
+  readonly runners: readonly RunnerName[];
+  readonly subprocess: Required<SubprocessOptions>;
+  readonly moduleLoader: string | undefined;
   readonly signals: boolean;
   readonly graceMs: number;
   readonly silenceMs: number;
@@ -66,6 +107,10 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
     ...checkLabels(labels, 'labels', 'refuse').issues,
     ...checkCapacity(capacity, 'capacity'),
     ...repeatedRefs(options.workflows),
+    ...checkRunners(options),
+    ...checkLongSleep(options.longSleepMs),
+    ...checkSeconds(options.metricsInterval, 'metricsInterval', 0.01),
+    ...checkSeconds(options.loopLagThreshold, 'loopLagThreshold', 0),
   ];
   if (issues.length > 0) {
     throw new MusterError('BAD_INPUT', issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '), { issues });
@@ -82,7 +127,9 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
     capacity,
     workflows: options.workflows,
     checks: options.checks ?? {},
-    metrics: options.metrics,
+    ...measuring(options),
+    ...durable(options),
+    ...running(options),
     signals: options.signals ?? true,
     graceMs: (options.graceSeconds ?? 5) * 1_000,
     silenceMs: (options.silenceSeconds ?? 45) * 1_000,
@@ -90,8 +137,64 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
   };
 }
 
+function measuring(options: WorkerOptions) {
+  return {
+    metricsProvider: options.metricsProvider,
+    metricsIntervalMs: (options.metricsInterval ?? 10) * 1_000,
+    builtinMetrics: options.builtinMetrics ?? true,
+    loopLagThreshold: options.loopLagThreshold ?? 1,
+  };
+}
+
+function running(options: WorkerOptions) {
+  const hasModule = options.workflows.some((one) => one.options.module !== undefined);
+  const { runners = hasModule ? runnerNames : (['inprocess'] as const), subprocess } = options;
+  return {
+    runners: [...new Set(runners)],
+    subprocess: { memoryLimitMb: 512, warm: 1, ...subprocess },
+    moduleLoader: options.moduleLoader,
+  };
+}
+
+function durable(options: WorkerOptions) {
+  return { longSleepMs: options.longSleepMs ?? 30_000, transientCalls: options.transientCalls ?? true };
+}
+
+function checkLongSleep(value: number | undefined): Issue[] {
+  if (value === undefined || (value >= 0 && value <= 600_000)) return [];
+  const message = `longSleepMs is a number of milliseconds from 0 to 600000 (ten minutes), not ${value}`;
+  return [{ path: 'longSleepMs', code: 'NUMBER_RANGE', message }];
+}
+
 function given(text: string | undefined): string | undefined {
   return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+function checkSeconds(value: number | undefined, path: string, least: number): Issue[] {
+  if (value === undefined || (value >= least && value <= 86_400)) return [];
+  return [
+    { path, code: 'NUMBER_RANGE', message: `${path} is a number of seconds from ${least} to 86400, not ${value}` },
+  ];
+}
+
+function checkRunners({ runners = runnerNames, subprocess, workflows }: WorkerOptions): Issue[] {
+  const { memoryLimitMb, warm } = subprocess ?? {};
+  const issues: Issue[] = [];
+  if (memoryLimitMb !== undefined)
+    issues.push(...checkInteger(memoryLimitMb, 'subprocess.memoryLimitMb', 'the memory limit in MiB', 128, 1_048_576));
+  if (warm !== undefined) issues.push(...checkInteger(warm, 'subprocess.warm', 'the number of warm processes', 0, 64));
+  for (const [index, runner] of runners.entries()) {
+    if (runnerNames.includes(runner)) continue;
+    const message = `a runner is one of ${runnerNames.join(', ')}, not ${quote(runner)}`;
+    issues.push({ path: `runners.${index}`, code: 'RUNNER_UNKNOWN', message });
+  }
+  for (const [index, { ref, options }] of workflows.entries()) {
+    if (options.runner === 'subprocess' && options.module === undefined) {
+      const message = `${ref} runs in processes of its own, which need its module: import.meta.url`;
+      issues.push({ path: `workflows.${index}.module`, code: 'WORKFLOW_MODULE_MISSING', message });
+    }
+  }
+  return issues;
 }
 
 function repeatedRefs(workflows: readonly Workflow[]): Issue[] {

@@ -1,13 +1,14 @@
 import { type ClientError, LiveLink, type WorkerHeartbeatInput, WorkerLeaveDocument } from '@muster/client';
 import { WebSocket } from 'ws';
-import { BuiltinMetrics } from './builtin-metrics.ts';
 import { runChecks } from './checks.ts';
 import { Executions } from './executions.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { LoopLag } from './loop-lag.ts';
-import { availableMemory, cpuTimes, loadAverage } from './machine.ts';
-import { ProvidedMetrics } from './metrics-provider.ts';
+import { WorkerMetrics } from './metrics/worker-metrics.ts';
 import { Reporter } from './reporter.ts';
+import { RunnersByName } from './runners/by-name.ts';
+import { workerRunsElsewhere } from './runners/child-workflows.ts';
+import { InProcessRunner } from './runners/in-process.ts';
+import { SubprocessRunner } from './runners/subprocess.ts';
 import { Session } from './session.ts';
 import { type ResolvedOptions, resolveOptions, type WorkerOptions } from './worker-options.ts';
 
@@ -31,9 +32,8 @@ export class Worker {
   readonly #session: Session;
   readonly #heartbeat: Heartbeat;
   readonly #executions: Executions;
-  readonly #builtin = new BuiltinMetrics();
-  readonly #provided: ProvidedMetrics | undefined;
-  readonly #loopLag = new LoopLag();
+  readonly #metrics: WorkerMetrics;
+  readonly #subprocess: SubprocessRunner;
   readonly #ready = settleable<void>();
   readonly #ended = settleable<StopReason>();
   #state: WorkerState = 'INITIALIZED';
@@ -50,7 +50,7 @@ export class Worker {
     // Whoever waits for neither is told by run(); an unhandled rejection would end the process before that.
     this.#ready.promise.catch(() => undefined);
     this.#ended.promise.catch(() => undefined);
-    this.#provided = resolved.metrics === undefined ? undefined : new ProvidedMetrics(resolved.metrics, log);
+    this.#metrics = new WorkerMetrics(resolved, () => void this.#heartbeat.beat());
 
     const onRefused = (error: ClientError): void => this.#session.refused(error);
     this.#link = new LiveLink({
@@ -62,12 +62,19 @@ export class Worker {
       longestRetryMs: () => (this.#executions.idle ? 30_000 : 5_000),
     });
     const reporter = new Reporter({ link: this.#link, worker: name, instanceId, onRefused });
+    const workflows = new Map(resolved.workflows.map((one) => [one.ref, one]));
+    this.#subprocess = new SubprocessRunner({ ...resolved, ...resolved.subprocess, workflows });
     this.#executions = new Executions({
       reporter,
-      workflows: resolved.workflows,
+      workflows,
+      runner: new RunnersByName({
+        inprocess: new InProcessRunner({ ...resolved, workflows }),
+        subprocess: this.#subprocess,
+      }),
       capacity: resolved.capacity,
       graceMs: resolved.graceMs,
       log,
+      statistics: this.#metrics.runs,
       onIdle: () => this.#idle(),
     });
     this.#heartbeat = new Heartbeat({
@@ -103,11 +110,14 @@ export class Worker {
 
   /** Starts it. Resolves when it has stopped, and says why; rejects with ClientError where the server refuses it. */
   async run(): Promise<StopReason> {
+    // Loaded for its handlers only, in a process that a worker has started for one of them.
+    if (workerRunsElsewhere()) return await new Promise<never>(() => undefined);
     if (this.#state !== 'INITIALIZED') throw new Error(`A worker runs once; this one is ${this.#state}.`);
     this.#state = 'RUNNING';
     const onSignal = (): void => void (this.#state === 'RUNNING' ? this.drain() : this.stop());
     if (this.#options.signals) for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
-    this.#loopLag.start();
+    this.#metrics.start();
+    if (this.#options.runners.includes('subprocess')) this.#subprocess.open();
     this.#link.connect();
     try {
       return await this.#ended.promise;
@@ -193,31 +203,20 @@ export class Worker {
 
   #close(): void {
     this.#heartbeat.stop();
-    this.#loopLag.stop();
+    this.#metrics.stop();
+    this.#subprocess.close();
     this.#session.close();
     this.#link.close();
   }
 
   async #heartbeatContent(timeoutMs: number): Promise<WorkerHeartbeatInput> {
-    const { checks, capacity } = this.#options;
-    const [results, provided] = await Promise.all([
-      runChecks(checks, timeoutMs),
-      this.#provided?.read(Math.max(1_000, timeoutMs)) ?? new Map<string, number>(),
-    ]);
-    const builtin = this.#builtin.read({
-      running: this.#executions.running,
-      capacity,
-      cpuTimes: cpuTimes(),
-      memoryAvailableBytes: availableMemory(),
-      loadAverage: loadAverage(),
-      loopLagSeconds: this.#loopLag.seconds,
-    });
+    const results = [...(await runChecks(this.#options.checks, timeoutMs)), this.#metrics.loopCheck()];
     return {
       worker: this.name,
       instanceId: this.instanceId,
       healthy: results.every((result) => result.healthy),
       checks: results,
-      metrics: { ...Object.fromEntries(provided), ...builtin },
+      metrics: this.#metrics.snapshot(this.#executions.running),
       draining: this.#state === 'DRAINING',
       claims: this.#executions.claims(),
     };

@@ -7,6 +7,8 @@ import {
   type RequestsSpec,
 } from '@muster/core';
 import type { ExecutionContext } from './execution-context.ts';
+import type { RunnerName } from './runners/by-name.ts';
+import { noteDeclared } from './runners/child-workflows.ts';
 
 /** Runs one execution. What it returns (JSON, at most 1 MiB) is the output; what it throws is the failure. */
 export type Handler<TInput, TOutput> = (context: ExecutionContext<TInput>, input: TInput) => TOutput | Promise<TOutput>;
@@ -22,8 +24,13 @@ export interface WorkflowOptions {
   readonly affinity?: string | AffinitySpec;
   /** Resources a worker must have: `ResourceRequest(...)` as text, or its fields. */
   readonly requests?: string | RequestsSpec;
-  /** Only `inprocess` for now. */
-  readonly runner?: 'inprocess';
+  /**
+   * Where the handler runs, and only on workers that offer it: `inprocess`, a function of the worker's process, as without it;
+   * `subprocess`, a process of its own, with a memory limit, whose death fails the attempt and not the worker. Needs `module`.
+   */
+  readonly runner?: RunnerName;
+  /** `import.meta.url` of the module that declares the workflow, for a process that has to find the handler by itself. */
+  readonly module?: string;
   /** How often it may be claimed, after lost workers, before it fails; 3 where absent. */
   readonly maxAttempts?: number;
   /** Seconds until a running handler is aborted and its execution fails with TimeoutError. Absent: no limit. */
@@ -56,7 +63,9 @@ export function workflow<TInput, TOutput>(
   if (issues.length > 0) {
     throw new MusterError('BAD_INPUT', issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '), { issues });
   }
-  return { kind: 'workflow', ref: `${namespace}/${options.name}`, namespace, options, handler };
+  const declared = { kind: 'workflow' as const, ref: `${namespace}/${options.name}`, namespace, options, handler };
+  noteDeclared(declared);
+  return declared;
 }
 
 /** Whether a value, e.g. an export of a file, is a workflow. */

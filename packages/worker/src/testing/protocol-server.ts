@@ -6,7 +6,8 @@ export interface SentItem extends Fields {
   readonly id: string;
   readonly generation: number;
 }
-export type ReportList = 'claims' | 'events' | 'ends' | 'releases';
+const lists = ['claims', 'calls', 'steps', 'events', 'suspends', 'ends', 'releases'] as const;
+export type ReportList = (typeof lists)[number];
 export type Failure = { readonly code: string; readonly message?: string };
 
 /** What each operation answers; tests put their own in. A `Failure` becomes a GraphQL error. */
@@ -18,6 +19,8 @@ export interface Behaviour {
   item: (list: ReportList, item: SentItem) => Failure | undefined;
   /** Fails the report as a whole; undefined: per item. A promise holds the answer back. */
   report: (list: ReportList, items: readonly SentItem[]) => Failure | undefined | Promise<Failure | undefined>;
+  /** Refuses a page of steps. */
+  stepPage: (variables: Fields) => Failure | undefined;
 }
 
 /**
@@ -35,6 +38,9 @@ export class ProtocolServer {
   readonly log: string[] = [];
   /** What a claim of that execution is told. */
   readonly claims = new Map<string, Fields>();
+  /** What is recorded of each execution; claims are told of it, in pages of `pageSize` steps. */
+  readonly steps = new Map<string, Fields[]>();
+  pageSize = 500;
   /** Sent as the first event of each inbox. */
   standing: Fields[] = [];
   heartbeatSeconds = 60;
@@ -44,6 +50,7 @@ export class ProtocolServer {
     heartbeat: () => ({}),
     item: () => undefined,
     report: () => undefined,
+    stepPage: () => undefined,
   };
   #server: WebSocketServer | undefined;
   #port = 0;
@@ -87,6 +94,14 @@ export class ProtocolServer {
     this.push({ assignments: ids.map((id) => ({ id, generation: options.generation ?? 1, workflow })) });
   }
 
+  /** Completes an open step as the server does, and assigns the execution again. */
+  wake(id: string, workflow: string, generation: number, position: number, done: Fields, claim: Fields = {}): void {
+    const steps = this.steps.get(id) ?? [];
+    const index = steps.findIndex((step) => step['position'] === position);
+    steps[index] = { ...steps[index], done: true, generation, ...done };
+    this.assign([id], workflow, { generation, claim });
+  }
+
   /** Everything reported of one kind so far. */
   items(list: ReportList): SentItem[] {
     return this.reports.filter((report) => report.list === list).flatMap((report) => report.items);
@@ -113,7 +128,7 @@ export class ProtocolServer {
       }
       if (message.type !== 'subscribe') return;
       const { id, payload } = message;
-      const operation = /(?:mutation|subscription) (\w+)/.exec(payload.query)?.[1] ?? '';
+      const operation = /(?:mutation|subscription|query) (\w+)/.exec(payload.query)?.[1] ?? '';
       if (operation === 'WorkerInbox') {
         this.log.push(operation);
         this.inboxes.push(payload.variables);
@@ -125,7 +140,12 @@ export class ProtocolServer {
         return;
       }
       void (async () => {
-        send({ id, type: 'next', payload: await this.#answer(operation, payload.variables['input'] as Fields) });
+        const { variables } = payload;
+        const answer =
+          operation === 'WorkerSteps'
+            ? this.#stepPage(variables)
+            : await this.#answer(operation, variables['input'] as Fields);
+        send({ id, type: 'next', payload: answer });
         send({ id, type: 'complete' });
       })();
     });
@@ -162,8 +182,8 @@ export class ProtocolServer {
   }
 
   async #report(input: Fields): Promise<object> {
-    const answers: Fields = { claims: [], events: [], ends: [], releases: [] };
-    for (const list of ['claims', 'events', 'ends', 'releases'] as const) {
+    const answers: Fields = Object.fromEntries(lists.map((list) => [list, []]));
+    for (const list of lists) {
       const items = (input[list] ?? []) as SentItem[];
       if (items.length === 0) continue;
       this.reports.push({ list, items });
@@ -172,17 +192,66 @@ export class ProtocolServer {
       answers[list] = items.map((item) => {
         const refused = this.behaviour.item(list, item);
         const answer = { id: item.id, code: refused?.code ?? null, message: refused?.message ?? null };
-        return list === 'claims'
-          ? { ...answer, claim: refused === undefined ? this.claims.get(item.id) : null }
-          : answer;
+        if (refused === undefined && (list === 'steps' || list === 'calls')) this.#record(list, item);
+        if (list !== 'claims') return answer;
+        return { ...answer, claim: refused === undefined ? this.#claim(item.id) : null };
       });
     }
     return result(undefined, { workerReport: answers });
   }
+
+  #claim(id: string): Fields {
+    const page = this.#page(id, -1);
+    return { steps: page.steps, stepsAfter: page.after, ...this.claims.get(id) };
+  }
+
+  #stepPage(variables: Fields): object {
+    const failure = this.behaviour.stepPage(variables);
+    if (failure !== undefined) return result(failure, {});
+    return result(undefined, { workerSteps: this.#page(String(variables['id']), Number(variables['after'])) });
+  }
+
+  #page(id: string, after: number): { steps: Fields[]; after: number | null } {
+    const all = (this.steps.get(id) ?? [])
+      .filter((step) => Number(step['position']) > after)
+      .toSorted((a, b) => Number(a['position']) - Number(b['position']));
+    const steps = all.slice(0, this.pageSize);
+    return { steps, after: steps.length < all.length ? Number(steps.at(-1)?.['position'] ?? after) : null };
+  }
+
+  #record(list: 'steps' | 'calls', item: SentItem): void {
+    const steps = this.steps.get(item.id) ?? [];
+    this.steps.set(item.id, steps);
+    const { position, kind, name, result: value, error, order, delayMs, generation } = item;
+    const done = list === 'steps' && item['done'] !== false;
+    const step = {
+      position,
+      kind: list === 'calls' ? 'CALL' : kind,
+      name,
+      done,
+      result: value ?? null,
+      error: error ?? null,
+      remainingMs: done ? null : (delayMs ?? null),
+      generation: done ? generation : null,
+      order: order ?? null,
+    };
+    const index = steps.findIndex((one) => one['position'] === position);
+    if (index < 0) steps.push(step);
+    else steps[index] = step;
+  }
 }
 
 function claimOf(workflow: string, claim: Fields = {}): Fields {
-  return { workflow, version: 1, input: null, attempt: 1, maxAttempts: 3, timeoutSeconds: null, ...claim };
+  return {
+    workflow,
+    version: 1,
+    input: null,
+    attempt: 1,
+    maxAttempts: 3,
+    timeoutSeconds: null,
+    workflowRunner: null,
+    ...claim,
+  };
 }
 
 function inboxEvent(event: Fields): Fields {

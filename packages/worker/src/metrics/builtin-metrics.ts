@@ -1,4 +1,6 @@
-/** What the built-in metrics are made of; read once per heartbeat. */
+import { rounded } from './rounded.ts';
+
+/** What the built-in metrics are made of, beside what the runs of the worker tell; read once per heartbeat. */
 export interface MetricsSource {
   readonly running: number;
   readonly capacity: number | null;
@@ -7,14 +9,19 @@ export interface MetricsSource {
   readonly memoryAvailableBytes: number;
   /** null where the platform has none. */
   readonly loadAverage: number | null;
+  /** Of the last probe; null before the first. */
   readonly loopLagSeconds: number | null;
+  /** Of the last 128 probes; null before the first. */
+  readonly loopLagP95Seconds: number | null;
+  /** Modules of workflows that this process has loaded and runs handlers of; null where it runs none in process. */
+  readonly warmModules: number | null;
 }
 
 const memoryStep = 16 * 1024 * 1024;
 const smoothing = 0.3;
 
 /**
- * The `flux.*` metrics that every worker sends with its heartbeats. A key is left out until there is data for it:
+ * The `flux.*` metrics of the process and its machine. A key is left out until there is data for it:
  * `flux.cpu_percent` needs two readings, `flux.slots_free` a capacity.
  */
 export class BuiltinMetrics {
@@ -29,6 +36,8 @@ export class BuiltinMetrics {
     metrics['flux.memory_available_bytes'] = Math.floor(source.memoryAvailableBytes / memoryStep) * memoryStep;
     if (source.loadAverage !== null) metrics['flux.load_avg_1m'] = rounded(source.loadAverage, 2);
     if (source.loopLagSeconds !== null) metrics['flux.loop_lag_seconds'] = rounded(source.loopLagSeconds, 4);
+    if (source.loopLagP95Seconds !== null) metrics['flux.loop_lag_p95_seconds'] = rounded(source.loopLagP95Seconds, 4);
+    if (source.warmModules !== null) metrics['flux.warm_modules'] = source.warmModules;
     return metrics;
   }
 
@@ -43,9 +52,4 @@ export class BuiltinMetrics {
     if (last === undefined || times.total > last.total) this.#lastCpu = times;
     return this.#cpuPercent;
   }
-}
-
-function rounded(value: number, digits: number): number {
-  const factor = 10 ** digits;
-  return Math.round(value * factor) / factor;
 }

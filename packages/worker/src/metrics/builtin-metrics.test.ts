@@ -8,6 +8,8 @@ const source: MetricsSource = {
   memoryAvailableBytes: 0,
   loadAverage: null,
   loopLagSeconds: null,
+  loopLagP95Seconds: null,
+  warmModules: null,
 };
 
 test('what has no data yet is left out', () => {
@@ -29,11 +31,15 @@ test('memory is floored to 16 MiB, load has two decimals, loop lag four', () => 
     memoryAvailableBytes: 3 * 16 * 1024 * 1024 + 5,
     loadAverage: 1.23456,
     loopLagSeconds: 0.123456,
+    loopLagP95Seconds: 0.98765,
+    warmModules: 3,
   });
   expect(metrics).toMatchObject({
     'flux.memory_available_bytes': 3 * 16 * 1024 * 1024,
     'flux.load_avg_1m': 1.23,
     'flux.loop_lag_seconds': 0.1235,
+    'flux.loop_lag_p95_seconds': 0.9877,
+    'flux.warm_modules': 3,
   });
 });
 
