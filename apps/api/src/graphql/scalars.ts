@@ -1,11 +1,10 @@
 import type { JsonValue } from '@muster/core';
 import { Kind, type ValueNode } from 'graphql';
+import { jsonProblem } from '../lib/json-rules.ts';
 import { builder } from './builder.ts';
 import { RuleError } from './rule-error.ts';
 
-const MAX_JSON_BYTES = 1_048_576;
 const MAX_JSON_DEPTH = 64;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 function refuse(rule: string): never {
@@ -52,40 +51,11 @@ function requireObject(value: JsonValue): { [key: string]: JsonValue } {
   return value;
 }
 
-/**
- * Refuses what the database or a worker could not take. Strings are counted as their JSON text; NUL is fine, lone surrogates are not
- * (they are no Unicode text and would come back changed).
- */
+/** Refuses what the database or a worker could not take. */
 function checkJson(value: unknown): JsonValue {
-  let text: string | undefined;
-  try {
-    measureDepth(value, 0);
-    text = JSON.stringify(value);
-  } catch (error) {
-    if (error instanceof RuleError) throw error;
-    refuse('must be a JSON value');
-  }
-  if (text === undefined) refuse('must be a JSON value');
-  if (text.length > MAX_JSON_BYTES || Buffer.byteLength(text) > MAX_JSON_BYTES) refuse('must be at most 1 MiB as JSON');
+  const problem = jsonProblem(value);
+  if (problem !== null) refuse(problem.rule);
   return value as JsonValue;
-}
-
-function measureDepth(value: unknown, depth: number): void {
-  if (typeof value === 'string') {
-    if (LONE_SURROGATE.test(value)) refuse('must not contain a lone surrogate');
-    return;
-  }
-  if (typeof value === 'number' && !Number.isFinite(value)) refuse('must not contain a number beyond a double');
-  if (value === null || typeof value !== 'object') return;
-  if (depth >= MAX_JSON_DEPTH) refuse('must have at most 64 levels');
-  if (Array.isArray(value)) {
-    for (const item of value) measureDepth(item, depth + 1);
-    return;
-  }
-  for (const [key, item] of Object.entries(value)) {
-    if (LONE_SURROGATE.test(key)) refuse('must not contain a lone surrogate');
-    measureDepth(item, depth + 1);
-  }
 }
 
 function literalToJson(node: ValueNode, variables: Record<string, unknown> | null | undefined, depth: number): unknown {

@@ -9,6 +9,8 @@ export interface Authenticator {
    * Errors: UNAUTHENTICATED for credentials that are wrong, FORBIDDEN for a cookie from a foreign page.
    */
   viewerOf(request: IncomingMessage): Viewer | null;
+  /** By `Authorization` alone. null: there is none. Errors: UNAUTHENTICATED. */
+  viewerOfToken(request: IncomingMessage): Viewer | null;
 }
 
 export function createAuthenticator(
@@ -16,15 +18,19 @@ export function createAuthenticator(
   cookieName: string,
   isOwn: (request: IncomingMessage) => boolean,
 ): Authenticator {
+  const viewerOfToken = (request: IncomingMessage): Viewer | null => {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return null;
+    const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    const viewer = token === undefined ? null : credentials.viewerOfToken(token);
+    if (!viewer) throw unauthenticated('The token is not valid.');
+    return viewer;
+  };
   return {
+    viewerOfToken,
     viewerOf(request) {
-      const { authorization } = request.headers;
-      if (authorization !== undefined) {
-        const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-        const viewer = token === undefined ? null : credentials.viewerOfToken(token);
-        if (!viewer) throw unauthenticated('The token is not valid.');
-        return viewer;
-      }
+      const byToken = viewerOfToken(request);
+      if (byToken !== null) return byToken;
       const cookie = readCookie(request, cookieName);
       if (cookie === null) return null;
       if (!isOwn(request)) {

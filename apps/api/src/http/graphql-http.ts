@@ -7,7 +7,7 @@ import type { GraphQLRequest, Operation, Pipeline } from '../graphql/pipeline.ts
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import { type Authenticator, unauthenticated } from './authenticate.ts';
 import { readJsonBody, requestIdOf, statusOf } from './respond.ts';
-import { openEventStream } from './event-stream.ts';
+import { beginEventStream, eventFrame, sendEvents } from './event-stream.ts';
 
 /** A request may carry 500 runs; what one of them may hold is bounded by the scalars. */
 const MAX_BODY_BYTES = 16 * 1_048_576;
@@ -63,7 +63,7 @@ export async function handleGraphQL(
     }
     const context = transport.createContext(viewer, requestId, () => response.writableLength);
     const { result, refused } = await transport.pipeline.run(operation, context);
-    if (wantsStream && !refused) return await openEventStream(response, result, transport.streams);
+    if (wantsStream && !refused) return await sendResults(response, result, transport.streams);
     send(refused ? 400 : 200, result as ExecutionResult);
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
@@ -71,6 +71,19 @@ export async function handleGraphQL(
     if (error.code === 'UNAUTHENTICATED') response.setHeader('www-authenticate', 'Bearer');
     send(statusOf(error), { errors: [toGraphQLError(error, { requestId })] });
   }
+}
+
+/** `next` with a result each, `complete` at the end. */
+async function sendResults(
+  response: ServerResponse,
+  result: ExecutionResult | AsyncGenerator<ExecutionResult, void, void>,
+  open: Set<ServerResponse>,
+): Promise<void> {
+  const format = (item: ExecutionResult): string => eventFrame('next', JSON.stringify(item));
+  const last = eventFrame('complete', '');
+  beginEventStream(response);
+  if (Symbol.asyncIterator in result) return sendEvents(response, result, { format, last, open });
+  response.end(format(result) + last);
 }
 
 function refuseByGet({ node }: Operation, body: GraphQLRequest, response: ServerResponse): void {

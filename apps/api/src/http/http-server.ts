@@ -13,6 +13,7 @@ import { createWebSocketEndpoint } from './graphql-ws.ts';
 import { createOriginCheck } from './own-origin.ts';
 import { requestIdOf, sendError, sendJson } from './respond.ts';
 import { handleSession } from './session-route.ts';
+import { createRest } from './rest/handle-rest.ts';
 import { createStaticApp, findAdminDir } from './static-app.ts';
 
 export interface HttpServerOptions {
@@ -38,11 +39,14 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics and the admin app. */
+/** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics, the REST routes and the admin app. */
 export function startHttpServer(options: HttpServerOptions): HttpServer {
   const { config, log, credentials, pipeline } = options;
   const { server, port } = options.bound;
   let stopping = false;
+  const stop = new AbortController();
+  const refusal = (): MusterError | null =>
+    stopping ? new MusterError('UNAVAILABLE', 'The server stops; try again in a moment.') : null;
   const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl });
   const cookieName = `muster_${port}`;
   const authenticator = createAuthenticator(credentials, cookieName, isOwn);
@@ -52,14 +56,24 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
     createContext: options.createContext,
     streams: new Set(),
   };
+  const rest = createRest({
+    authenticator,
+    createContext: options.createContext,
+    streams: transport.streams,
+    stop: stop.signal,
+    refusal,
+    keepAliveMs: options.pingMs,
+  });
   const staticApp = createStaticApp(findAdminDir(config.adminDir));
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (request.url ?? '/').split('?', 1)[0];
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     switch (path) {
-      case '/graphql':
-        if (stopping) throw new MusterError('UNAVAILABLE', 'The server stops; try again in a moment.');
+      case '/graphql': {
+        const problem = refusal();
+        if (problem !== null) throw problem;
         return handleGraphQL(request, response, transport);
+      }
       case '/session':
         return handleSession(request, response, {
           credentials,
@@ -69,14 +83,8 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         });
       case '/healthz':
         return sendJson(response, 200, { status: 'ok' });
-      case '/readyz': {
-        const problem = stopping ? 'stopping' : await options.readiness();
-        return sendJson(
-          response,
-          problem === null ? 200 : 503,
-          problem === null ? { status: 'ready' } : { status: 'not ready', reason: problem },
-        );
-      }
+      case '/readyz':
+        return sendReadiness(response, stopping ? 'stopping' : await options.readiness());
       case '/metrics': {
         if (!authenticator.viewerOf(request)) throw unauthenticated();
         const text = await options.metrics();
@@ -87,8 +95,11 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         response.end(text);
         return;
       }
-      default:
+      default: {
+        const answered = rest(request, response, path);
+        if (answered !== null) return answered;
         staticApp(request, response);
+      }
     }
   }
 
@@ -114,15 +125,9 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
     sockets.upgrade(request, socket, head);
   });
 
-  const shown =
-    config.host === '0.0.0.0' || config.host === '::'
-      ? 'localhost'
-      : config.host.includes(':')
-        ? `[${config.host}]`
-        : config.host;
   return {
     port,
-    url: config.publicUrl ?? `http://${shown}:${port}`,
+    url: config.publicUrl ?? `http://${shownHost(config.host)}:${port}`,
     refuse() {
       stopping = true;
     },
@@ -130,6 +135,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
       stopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       sockets.close();
+      stop.abort();
       for (const stream of transport.streams) stream.end();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -137,4 +143,15 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
       clearTimeout(timer);
     },
   };
+}
+
+function sendReadiness(response: ServerResponse, problem: string | null): void {
+  if (problem === null) sendJson(response, 200, { status: 'ready' });
+  else sendJson(response, 503, { status: 'not ready', reason: problem });
+}
+
+/** The host as it stands in an address that works here. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }

@@ -10,6 +10,7 @@ const STATUS: Partial<Record<MusterError['code'], number>> = {
   CONFLICT: 409,
   TOO_LARGE: 413,
   RATE_LIMITED: 429,
+  NO_HEALTHY_VARIANT: 503,
   UNAVAILABLE: 503,
   INTERNAL: 500,
 };
@@ -41,22 +42,23 @@ export function sendJson(
   response.end(text);
 }
 
-/** `{"error": {code, message, field?, issues?}}` with its status. */
+/** `{"error": {code, message, field?, issues?, requestId}}` with its status. */
 export function sendError(
   response: ServerResponse,
   error: MusterError,
   requestId: string,
   headers: Record<string, string> = {},
+  status: number = statusOf(error),
 ): void {
   const { code, message, field, issues } = error;
   const body = {
     error: { code, message, ...(field ? { field } : {}), ...(issues.length > 0 ? { issues } : {}), requestId },
   };
-  sendJson(response, statusOf(error), body, headers);
+  sendJson(response, status, body, headers);
 }
 
 /**
- * Reads and parses a JSON body, and gives its text too. A broken one is told without any of its text.
+ * Reads and parses a body that says it is JSON, and gives its text too. A broken one is told without any of its text.
  * Errors: BAD_INPUT for another content type or broken JSON, TOO_LARGE beyond `limit` bytes.
  */
 export async function readJsonBody(
@@ -66,6 +68,12 @@ export async function readJsonBody(
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json')
     throw new MusterError('BAD_INPUT', 'The Content-Type must be application/json.', { field: 'Content-Type' });
+  const bytes = await readBody(request, limit);
+  return parseJson(bytes);
+}
+
+/** The bytes of a body. Errors: TOO_LARGE beyond `limit`; no more than that is kept. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () => new MusterError('TOO_LARGE', `The body may have at most ${limit} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
@@ -75,8 +83,13 @@ export async function readJsonBody(
     if (size > limit) throw tooLarge();
     chunks.push(chunk as Buffer);
   }
+  return Buffer.concat(chunks);
+}
+
+/** One JSON value in UTF-8. Errors: BAD_INPUT, without any of the text. */
+export function parseJson(bytes: Buffer): { readonly text: string; readonly value: unknown } {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { text, value: JSON.parse(text) };
   } catch {
     throw new MusterError('BAD_INPUT', 'The body must be one JSON value in UTF-8.');

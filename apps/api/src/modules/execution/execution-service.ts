@@ -140,7 +140,17 @@ export class ExecutionService {
 
   /** Resolves when the execution has ended or parked, or after so many seconds; event-driven. */
   waitUntilSettled(id: string, seconds: number): Promise<void> {
-    return this.#settled.wait(id, seconds * 1000);
+    return this.#settled.wait(id, seconds * 1000, { until: 'ENDED_OR_PARKED' });
+  }
+
+  /** Resolves when the execution has ended, when the signal is aborted, or after so many seconds; event-driven. */
+  waitUntilEnded(id: string, seconds: number, signal: AbortSignal): Promise<void> {
+    return this.#settled.wait(id, seconds * 1000, { until: 'ENDED', signal });
+  }
+
+  /** How many executions somebody waits for. */
+  get awaited(): number {
+    return this.#settled.size;
   }
 
   /** Lets waiting callers go and finishes the writes that are on their way. */

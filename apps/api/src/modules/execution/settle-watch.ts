@@ -11,13 +11,24 @@ export interface SettleWatchDeps {
   onError(error: unknown): void;
 }
 
+/** Until when somebody waits. A signal that is aborted lets the caller go at once. */
+export interface WaitOptions {
+  readonly until: 'ENDED' | 'ENDED_OR_PARKED';
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Waiter {
+  readonly until: WaitOptions['until'];
+  finish(): void;
+}
+
 /**
  * Lets callers wait until executions have ended or parked. One subscription serves all of them, and rows are read together, only
  * when the bus says that something happened to an execution that somebody waits for.
  */
 export class SettleWatch {
   readonly #deps: SettleWatchDeps;
-  readonly #waiters = new Map<string, Set<() => void>>();
+  readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #changed = new Set<string>();
   readonly #unsubscribe: () => void;
   #reading = false;
@@ -33,20 +44,23 @@ export class SettleWatch {
     return this.#waiters.size;
   }
 
-  /** Resolves when it has ended or parked, does not exist, or after so many ms. */
-  async wait(id: string, timeoutMs: number): Promise<void> {
-    if (timeoutMs <= 0) return;
+  /** Resolves when it is as far as that, has been deleted, or after so many ms. */
+  async wait(id: string, timeoutMs: number, { until, signal }: WaitOptions): Promise<void> {
+    if (timeoutMs <= 0 || signal?.aborted) return;
     await new Promise<void>((resolve) => {
       const waiters = this.#waiters.get(id) ?? new Set();
       this.#waiters.set(id, waiters);
       const finish = (): void => {
         clearTimeout(timer);
-        waiters.delete(finish);
+        signal?.removeEventListener('abort', finish);
+        waiters.delete(waiter);
         if (waiters.size === 0 && this.#waiters.get(id) === waiters) this.#waiters.delete(id);
         resolve();
       };
+      const waiter: Waiter = { until, finish };
       const timer = setTimeout(finish, timeoutMs);
-      waiters.add(finish);
+      signal?.addEventListener('abort', finish);
+      waiters.add(waiter);
       this.#note(id);
       this.#recheck ??= setInterval(() => this.#recheckAll(), RECHECK_MS).unref();
     });
@@ -56,7 +70,7 @@ export class SettleWatch {
   close(): void {
     this.#unsubscribe();
     if (this.#recheck !== null) clearInterval(this.#recheck);
-    for (const waiters of [...this.#waiters.values()]) for (const finish of [...waiters]) finish();
+    for (const waiters of [...this.#waiters.values()]) for (const waiter of [...waiters]) waiter.finish();
   }
 
   #note(id: string): void {
@@ -83,8 +97,10 @@ export class SettleWatch {
         const states = await this.#deps.readStates(ids);
         for (const id of ids) {
           const row = states.get(id);
-          if (row !== undefined && !row.parked && !ENDED.has(row.state)) continue;
-          for (const finish of [...(this.#waiters.get(id) ?? [])]) finish();
+          const ended = row === undefined || ENDED.has(row.state);
+          for (const waiter of [...(this.#waiters.get(id) ?? [])]) {
+            if (ended || (row.parked && waiter.until === 'ENDED_OR_PARKED')) waiter.finish();
+          }
         }
       }
     } catch (error) {

@@ -115,6 +115,15 @@ export class WorkflowService {
     }
     return version;
   }
+
+  /** The version of the workflow that has this number, from 1. Errors: NOT_FOUND. */
+  async versionNumbered(ref: string, number: number, field: string): Promise<VersionRow> {
+    const latest = await this.versionFor(ref, null, field);
+    const version = await this.#deps.store.versionByNumber(latest.workflowId, number);
+    if (version === null)
+      throw new MusterError('NOT_FOUND', `${latest.workflowRef} has no version ${number}.`, { field: 'version' });
+    return version;
+  }
 }
 
 /** Compiles the texts and requests of a registration or preview; problems go to `issues` with the input's path. */

@@ -130,6 +130,14 @@ export class WorkflowStore {
     return this.#remember(row);
   }
 
+  async versionByNumber(workflowId: number, number: number): Promise<VersionRow | null> {
+    const row = await this.#prisma.workflowVersion.findUnique({
+      where: { workflowId_number: { workflowId, number } },
+      select: VERSION,
+    });
+    return row && this.#remember(row);
+  }
+
   async byIds(ids: readonly number[]): Promise<Map<number, WorkflowRow>> {
     const rows = await this.#prisma.workflow.findMany({ where: { id: { in: [...ids] } }, select: WORKFLOW });
     return new Map(rows.map((row) => [row.id, withRef(row)]));
