@@ -29,6 +29,8 @@ export {
   type WorkerReportInput,
   type WorkerReportMutation,
   WorkerReportDocument,
+  type WorkerStepsQuery,
+  WorkerStepsDocument,
   type WorkerResourcesInput,
   type WorkerShowQuery,
   WorkerShowDocument,
