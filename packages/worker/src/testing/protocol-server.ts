@@ -206,6 +206,7 @@ export class ProtocolServer {
   }
 
   #stepPage(variables: Fields): object {
+    this.log.push('WorkerSteps');
     const failure = this.behaviour.stepPage(variables);
     if (failure !== undefined) return result(failure, {});
     return result(undefined, { workerSteps: this.#page(String(variables['id']), Number(variables['after'])) });
