@@ -1,5 +1,5 @@
 import { IconLock, IconStarFilled } from '@tabler/icons-react';
-import { type KeyboardEvent, useState } from 'react';
+import { Fragment, type KeyboardEvent, useState } from 'react';
 import { score } from '../../format.ts';
 import { Scroll } from '../../ui/layout.tsx';
 import type { Candidate, Cell, Decision, Term } from './decision-queries.ts';
@@ -44,7 +44,9 @@ export function HeatTable({
             <th scope="col">Worker</th>
             {terms.map((term) => (
               <th scope="col" key={term.text}>
-                <code>{term.text}</code>
+                <code>
+                  <Breakable text={term.text} />
+                </code>
                 <span className="w">×{term.weight}</span>
               </th>
             ))}
@@ -103,6 +105,18 @@ export function HeatTable({
       </table>
     </Scroll>
   );
+}
+
+/** A term breaks where it is read: after an opening bracket, a comma or a dot of a key, never inside a name. */
+function Breakable({ text }: { text: string }) {
+  return text.split(/(?<=[(,.])/).map((part, index) => (
+    // The parts stand in their order and have no other identity.
+    // oxlint-disable-next-line react/no-array-index-key
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }
 
 function HeatCell({

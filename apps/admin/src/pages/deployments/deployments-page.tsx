@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core';
 import { IconGitFork, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type {
   DeploymentFilter,
@@ -22,7 +23,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Anchor, useFollow } from '../../ui/anchor.tsx';
 import { AnyRoleChip, RoleChip } from '../../ui/chips.tsx';
 import { Glyph } from '../../ui/icon.tsx';
-import { Count, PageHead, Scroll } from '../../ui/layout.tsx';
+import { Count, Dot, PageHead, Scroll } from '../../ui/layout.tsx';
 import { PermittedButton } from '../../ui/permitted-button.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
@@ -219,15 +220,17 @@ function Rows({
               <td>
                 <StatusBadge look={status.deployment[row.health satisfies DeploymentHealth]} />
               </td>
-              <td>
+              <td className="wrap">
                 {row.variants.map((variant, index) => (
-                  <span key={variant.label}>
-                    {index > 0 && <span className="sep">·</span>}
-                    {variant.label} <VariantShare share={variant.share} effective={variant.effectiveShare} />
-                  </span>
+                  <Fragment key={variant.label}>
+                    <span className="nb">
+                      {variant.label} <VariantShare share={variant.share} effective={variant.effectiveShare} />
+                      {index < row.variants.length - 1 && <Dot />}
+                    </span>{' '}
+                  </Fragment>
                 ))}
               </td>
-              <td>
+              <td className="wrap">
                 <RoleChips variants={row.variants} />
               </td>
               <td className="r mute">{row.lastExecutionAt ? <Ago at={row.lastExecutionAt} suffix /> : '–'}</td>

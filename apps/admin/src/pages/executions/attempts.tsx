@@ -1,11 +1,18 @@
 import { duration, shortId } from '../../format.ts';
 import { useServerNow } from '../../hooks/use-server-now.ts';
 import { paths } from '../../paths.ts';
-import { status } from '../../status.ts';
+import { status, type StatusLook } from '../../status.ts';
 import { Anchor } from '../../ui/anchor.tsx';
 import { Panel, Scroll } from '../../ui/layout.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import type { ExecutionDetail } from './execution-queries.ts';
+
+/** One that is not over and not claimed yet is scheduled, no more. */
+function lookOf(attempt: ExecutionDetail['attempts'][number]): StatusLook {
+  return attempt.outcome === 'RUNNING' && attempt.claimedAt == null
+    ? status.execution.SCHEDULED
+    : status.attempt[attempt.outcome];
+}
 
 /** Tries, newest first, each with its own decision. */
 export function Attempts({ attempts }: { attempts: ExecutionDetail['attempts'] }) {
@@ -40,8 +47,8 @@ export function Attempts({ attempts }: { attempts: ExecutionDetail['attempts'] }
                     {attempt.worker}
                   </Anchor>
                 </td>
-                <td>
-                  <StatusBadge look={status.attempt[attempt.outcome]} />
+                <td className="wrap">
+                  <StatusBadge look={lookOf(attempt)} />
                   {attempt.error && <span className="rsn">{attempt.error.message}</span>}
                 </td>
                 <td className="r">

@@ -44,6 +44,7 @@ import {
   type TimelineEvent,
 } from './execution-queries.ts';
 import { Timeline } from './timeline.tsx';
+import { withParkings } from './timeline-words.ts';
 import { ParkedBanner, WhyHere, WhyWaitingPanel } from './why.tsx';
 
 const ENDED = new Set(['COMPLETED', 'FAILED', 'CANCELLED']);
@@ -64,7 +65,7 @@ export function ExecutionPage() {
         actions={execution && <Actions execution={execution} />}
       />
       {execution ? (
-        <Body execution={execution} events={execution.events.nodes} />
+        <Body execution={execution} events={withParkings(execution.events.nodes, execution.decisions.nodes)} />
       ) : (
         <div className="panel">
           {query.data ? (
@@ -107,10 +108,15 @@ function useLiveExecution(id: string) {
         noticeServerTime(executionChanges.at);
         const found = executionChanges.executions.find((each) => each.id === id);
         if (!found) return;
+        const before = client.getQueryData<ExecutionQuery>(key)?.execution;
+        // Why it was parked is told by a decision, which no event carries.
+        if (before && found.parked && before.parkedReason !== found.parkedReason) {
+          void client.invalidateQueries({ queryKey: key, exact: true });
+        }
         client.setQueryData<ExecutionQuery>(key, (old) =>
           old?.execution
             ? { execution: { ...old.execution, ...found } }
-            : { execution: { ...found, events: { nodes: [] } } },
+            : { execution: { ...found, events: { nodes: [] }, decisions: { nodes: [] } } },
         );
       },
     },

@@ -165,6 +165,14 @@ export const ExecutionDocument = graphql(`
           ...ExecutionEvent
         }
       }
+      decisions(first: 50) {
+        nodes {
+          id
+          at
+          outcome
+          reason
+        }
+      }
     }
   }
 `);

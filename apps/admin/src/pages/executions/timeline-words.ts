@@ -16,6 +16,7 @@ import {
   IconShieldX,
 } from '@tabler/icons-react';
 import { isRecord } from '../../api/client.ts';
+import type { DecisionOutcome } from '../../api/generated/graphql.ts';
 import { duration } from '../../format.ts';
 import { status } from '../../status.ts';
 import type { TimelineEvent } from './execution-queries.ts';
@@ -53,6 +54,26 @@ const KNOWN: Record<string, (event: TimelineEvent) => Omit<EventLook, 'detail'>>
     tone: 'warn',
   }),
 };
+
+interface Parking {
+  id: string;
+  at: string;
+  outcome: DecisionOutcome;
+  reason?: string | null;
+}
+
+/**
+ * The events in the order in which they happened, with a line for each time that nobody could take it: that is a decision, and
+ * no event of the execution.
+ */
+export function withParkings(events: readonly TimelineEvent[], decisions: readonly Parking[]): TimelineEvent[] {
+  const parkings = decisions
+    .filter((decision) => decision.outcome === 'PARKED')
+    .map(({ id, at, reason }) => ({ id, at, sequence: 0, type: 'PARKED', worker: null, data: reason ?? null }));
+  return [...events.toSorted((a, b) => a.sequence - b.sequence), ...parkings].toSorted(
+    (a, b) => Date.parse(a.at) - Date.parse(b.at),
+  );
+}
 
 /** How an event of the timeline reads. A type that this app does not know is shown by its own name. */
 export function eventLook(event: TimelineEvent): EventLook {

@@ -5,21 +5,20 @@ import { eventLook } from './timeline-words.ts';
 
 /** What happened, in order, with the time between. Trouble is amber and stays in sequence. */
 export function Timeline({ execution, events }: { execution: ExecutionDetail; events: readonly TimelineEvent[] }) {
-  const sorted = events.toSorted((a, b) => a.sequence - b.sequence);
-  const last = sorted.at(-1);
+  const last = events.at(-1);
   return (
     <Panel
       title="Timeline"
       aside={<span>{execution.attempts.length === 1 ? '1 attempt' : `${execution.attempts.length} attempts`}</span>}
     >
-      {sorted.length === 0 ? (
+      {events.length === 0 ? (
         <p className="mute">No event has arrived yet.</p>
       ) : (
         <ol className="tl" aria-label="Timeline of the execution">
-          {sorted.map((event, index) => {
+          {events.map((event, index) => {
             const look = eventLook(event);
             const Icon = look.icon;
-            const before = sorted[index - 1];
+            const before = events[index - 1];
             const running = event === last && execution.state === 'RUNNING' && look.tone === 'plain';
             return (
               <li key={event.id} className={running ? 'ok' : look.tone}>

@@ -112,8 +112,10 @@ export function WhyWaitingPanel({ execution }: { execution: ExecutionDetail }) {
                     <Anchor href={paths.worker(candidate.worker)}>{candidate.worker}</Anchor>
                   </th>
                   <td className="mute">{candidate.role}</td>
-                  <td>{candidate.rejections.map((each) => rejectionWords[each.reason]).join(', ') || 'nothing'}</td>
-                  <td>
+                  <td className="wrap narrow">
+                    {candidate.rejections.map((each) => rejectionWords[each.reason]).join(', ') || 'nothing'}
+                  </td>
+                  <td className="wrap">
                     {candidate.rejections.map((each) => each.message).join('; ') || candidate.rejectedBecause || '–'}
                   </td>
                 </tr>

@@ -40,6 +40,7 @@ export function RecentDecisions() {
   return (
     <Panel
       title="Recent decisions"
+      className="decisions-panel"
       flush
       aside={
         <Anchor className="l" href={paths.executions()}>
@@ -62,17 +63,23 @@ export function RecentDecisions() {
           <table className="tb decisions">
             <thead>
               <tr>
-                <th scope="col">Outcome</th>
-                <th scope="col">Execution</th>
-                <th scope="col">Worker</th>
+                <th scope="col" className="c-outcome">
+                  Outcome
+                </th>
+                <th scope="col" className="c-execution">
+                  Execution
+                </th>
+                <th scope="col" className="c-worker">
+                  Worker
+                </th>
                 <th scope="col">Why</th>
-                <th scope="col" className="r">
+                <th scope="col" className="r c-margin">
                   Margin
                 </th>
-                <th scope="col" className="r">
+                <th scope="col" className="r c-eligible">
                   Eligible
                 </th>
-                <th scope="col" className="r">
+                <th scope="col" className="r c-age">
                   Age
                 </th>
               </tr>
@@ -95,7 +102,7 @@ function Row({ row }: { row: RecentDecision }) {
       <td>
         <StatusBadge look={row.degraded != null ? DEGRADED_DECISION : status.decision[row.outcome]} />
       </td>
-      <td>
+      <td className="c-execution">
         {row.execution ? (
           <Anchor className="mono" href={paths.execution(row.execution.id)}>
             {shortId(row.execution.id)}
@@ -116,8 +123,10 @@ function Row({ row }: { row: RecentDecision }) {
           {row.explanation[0] ?? row.method}
         </Anchor>
       </td>
-      <td className="r mute">{row.margin == null ? '–' : row.tieBreak === 'NONE' ? `+${score(row.margin)}` : 'tie'}</td>
-      <td className="r">
+      <td className="r mute c-margin">
+        {row.margin == null ? '–' : row.tieBreak === 'NONE' ? `+${score(row.margin)}` : 'tie'}
+      </td>
+      <td className="r c-eligible">
         {row.eligibleCount} of {row.eligibleCount + row.rejectedCount}
       </td>
       <td className="r mute">

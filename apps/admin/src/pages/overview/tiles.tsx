@@ -134,7 +134,7 @@ function latencyLine(fleet: FleetNumbers): string {
   const { p50, p99 } = fleet.dispatchLatencyMs;
   if (p50 == null || p99 == null) return 'nothing dispatched in the last minute';
   const own = fleet.decisionUs.p50 == null ? '' : ` · decision ${decisionTime(fleet.decisionUs.p50)}`;
-  return `p50 ${Math.round(p50)} ms · p99 ${Math.round(p99)} ms${own}`;
+  return `p50 ${count(Math.round(p50))} ms · p99 ${count(Math.round(p99))} ms${own}`;
 }
 
 function Waiting({ failure, onRetry }: { failure: ApiError | null; onRetry: () => void }) {

@@ -82,7 +82,7 @@ export function WorkflowsPage() {
 function Rows({ rows }: { rows: WorkflowsQuery['workflows']['nodes'] }) {
   return (
     <Scroll label="Workflows, table">
-      <table className="tb">
+      <table className="tb policies">
         <caption className="sr">{rows.length} workflows</caption>
         <thead>
           <tr>
@@ -135,11 +135,19 @@ function Rows({ rows }: { rows: WorkflowsQuery['workflows']['nodes'] }) {
   );
 }
 
+/** A policy in one line, without the space that a broken line leaves inside a bracket. */
+function oneLine(policy: string): string {
+  return policy
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(?<=[([]) | (?=[)\]])/g, '')
+    .trim();
+}
+
 function PolicyLine({ text: policy, none }: { text: string | null | undefined; none: string }) {
   if (!policy) return <span className="mute">{none}</span>;
   return (
     <span className="why-cell mono" title={policy}>
-      {policy.replaceAll(/\s+/g, ' ')}
+      {oneLine(policy)}
     </span>
   );
 }
