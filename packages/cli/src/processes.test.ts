@@ -61,14 +61,15 @@ describe('worker start', () => {
     const { child, exit, stderr } = start([
       'worker',
       'start',
-      file,
       '--role',
       'gpu-worker',
       '--label',
       'region=eu',
+      '--label',
       'zone=a',
       '--capacity',
       '2',
+      file,
     ]);
     await expect.poll(() => server.registrations.length, patience).toBe(1);
     expect(server.registrations[0]).toMatchObject({

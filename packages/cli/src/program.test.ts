@@ -233,6 +233,16 @@ describe('lists', () => {
     capacity: 4,
     lastSeenAt: new Date().toISOString(),
     labels: [{ key: 'region', value: 'eu' }],
+    metrics: [
+      { key: 'queue_depth', value: 4, builtin: false, stale: false, at: new Date().toISOString() },
+      {
+        key: 'flux.memory_available_bytes',
+        value: 1_073_741_824,
+        builtin: true,
+        stale: true,
+        at: new Date().toISOString(),
+      },
+    ],
   };
 
   test('are read page by page and printed in columns', async () => {
@@ -250,9 +260,9 @@ describe('lists', () => {
       { first: 200, after: null, filter: { roles: ['gpu-worker'] } },
       { first: 200, after: 'c1', filter: { roles: ['gpu-worker'] } },
     ]);
-    expect(out.split('\n')[0]).toMatch(/^name +role +status +load +labels +seen +because$/);
+    expect(out.split('\n')[0]).toMatch(/^name +role +status +load +labels +seen +because +metrics$/);
     expect(out.split('\n')[1]).toMatch(
-      /^gpu-1 +gpu-worker +STALE +CORDONED +1 of 4 +region=eu +\d s +silent for 40 s$/,
+      /^gpu-1 +gpu-worker +STALE +CORDONED +1 of 4 +region=eu +\d+ s +silent for 40 s +queue_depth=4/,
     );
     expect(out.split('\n')[2]).toMatch(/^gpu-2/);
   });

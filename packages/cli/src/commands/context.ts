@@ -1,11 +1,13 @@
 import type { Client } from '@muster/client';
 import type { Io } from '../io.ts';
+import type { Connection } from '../settings/connection.ts';
 import { json } from '../output/words.ts';
 import { type Style, styleFor } from '../output/style.ts';
 
 /** What every command that asks the server gets. */
 export interface CommandContext {
   readonly io: Io;
+  readonly connection: Connection;
   readonly client: Client;
   readonly json: boolean;
 }

@@ -7,7 +7,7 @@ import {
 } from '@muster/client';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { paintState, type Style } from '../output/style.ts';
-import { renderFields, renderTable } from '../output/table.ts';
+import { renderFields, renderTable, titled } from '../output/table.ts';
 import { ago, percent } from '../output/words.ts';
 import { allPages } from './all-pages.ts';
 import { type CommandContext, show } from './context.ts';
@@ -31,13 +31,7 @@ export async function deploymentList(context: CommandContext): Promise<void> {
       `${ago(deployment.updatedAt, now)} ago`,
     ]);
     const titles = ['deployment', 'health', 'variants', 'revision', 'changed'];
-    return (
-      renderTable(
-        titles.map((title) => ({ title })),
-        rows,
-        style,
-      ) + (more ? '\n… and more' : '')
-    );
+    return renderTable(titled(titles, ['deployment', 'health']), rows, style) + (more ? '\n… and more' : '');
   });
 }
 
@@ -122,9 +116,5 @@ function deploymentText(deployment: NonNullable<DeploymentShowQuery['deployment'
   const warning = deployment.unavailable
     ? `\n\n${style.red('No variant has a healthy target role: runs are refused.')}`
     : '';
-  return `${fields}\n\n${renderTable(
-    titles.map((title) => ({ title })),
-    rows,
-    style,
-  )}${warning}`;
+  return `${fields}\n\n${renderTable(titled(titles, ['variant', 'workflow']), rows, style)}${warning}`;
 }

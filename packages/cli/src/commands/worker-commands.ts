@@ -1,20 +1,25 @@
 import { WorkerListDocument, WorkerShowDocument, type WorkerShowQuery } from '@muster/client';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { paintState, type Style } from '../output/style.ts';
-import { renderFields, renderTable } from '../output/table.ts';
+import { renderFields, renderTable, titled } from '../output/table.ts';
 import { ago, bytes, loadOf, shortNumber, shortValue } from '../output/words.ts';
+import { parsePairs } from '../settings/parse-arguments.ts';
 import { allPages } from './all-pages.ts';
 import { type CommandContext, show } from './context.ts';
 
 export interface WorkerListFlags {
   readonly role?: readonly string[];
+  readonly label?: readonly string[];
   readonly search?: string;
+  /** false: without the metrics. */
+  readonly metrics?: boolean;
 }
 
 /** `muster worker list`. */
 export async function workerList(context: CommandContext, flags: WorkerListFlags): Promise<void> {
   const filter = {
     ...(flags.role === undefined ? {} : { roles: [...flags.role] }),
+    ...(flags.label === undefined ? {} : { labels: labelsOf(flags.label) }),
     ...(flags.search === undefined ? {} : { search: flags.search }),
   };
   const { nodes, more } = await allPages(async (first, after) => {
@@ -23,6 +28,7 @@ export async function workerList(context: CommandContext, flags: WorkerListFlags
   show(context, nodes, (style) => {
     if (nodes.length === 0) return 'No workers. Start one: muster worker start FILE';
     const now = Date.now();
+    const metrics = flags.metrics !== false;
     const rows = nodes.map((worker) => [
       worker.name,
       worker.role,
@@ -32,16 +38,30 @@ export async function workerList(context: CommandContext, flags: WorkerListFlags
       worker.labels.map(({ key, value }) => `${key}=${value}`).join(' '),
       ago(worker.lastSeenAt, now),
       worker.statusReasons.join('; '),
+      ...(metrics ? [worker.metrics.map(metricText).join(' ')] : []),
     ]);
-    const titles = ['name', 'role', 'status', '', 'load', 'labels', 'seen', 'because'];
-    return (
-      renderTable(
-        titles.map((title) => ({ title })),
-        rows,
-        style,
-      ) + (more ? '\n… and more' : '')
-    );
+    const titles = ['name', 'role', 'status', '', 'load', 'labels', 'seen', 'because', ...(metrics ? ['metrics'] : [])];
+    const columns = titled(titles, ['name', 'role', 'status', '', 'load', 'seen']);
+    return renderTable(columns, rows, style) + (more ? '\n… and more' : '');
   });
+}
+
+/** `key=value`, as short as it goes: `queue_depth=4`, and `(stale)` where it no longer counts. */
+function metricText({
+  key,
+  value,
+  stale,
+}: {
+  readonly key: string;
+  readonly value: number;
+  readonly stale: boolean;
+}): string {
+  const shown = key.endsWith('_bytes') ? (bytes(value) ?? '').replace(' ', '') : shortNumber(value);
+  return `${key}=${shown}${stale ? '(stale)' : ''}`;
+}
+
+function labelsOf(pairs: readonly string[]): { key: string; value: string }[] {
+  return Object.entries(parsePairs(pairs, '--label')).map(([key, value]) => ({ key, value }));
 }
 
 /** `muster worker show NAME`. */

@@ -12,6 +12,7 @@ export interface WorkerStartFlags extends ConnectionFlags {
   readonly role?: string;
   readonly label?: readonly string[];
   readonly capacity?: string;
+  readonly json?: boolean;
 }
 
 /** `muster worker start FILE…`: a worker of the workflows that the files export, until it is told to stop. */
@@ -20,6 +21,7 @@ export async function workerStart(io: Io, files: readonly string[], flags: Worke
   const labels = parsePairs(flags.label ?? [], '--label');
   const capacity = flags.capacity === undefined ? undefined : parseWhole(flags.capacity, '--capacity', 1, 1_000_000);
   const workflows = await loadWorkflows(files, io.cwd);
+  const log = flags.json === true ? jsonLog(io) : lineLog(io, 'info');
   const worker = new Worker({
     server: url,
     ...(token === undefined ? {} : { token }),
@@ -30,9 +32,10 @@ export async function workerStart(io: Io, files: readonly string[], flags: Worke
     labels,
     ...(capacity === undefined ? {} : { capacity }),
     workflows,
-    log: lineLog(io, 'info'),
+    log,
   });
-  io.err(`Starting worker ${worker.name} of role ${worker.role} with ${workflows.map((one) => one.ref).join(', ')}.`);
+  const refs = workflows.map((one) => one.ref);
+  log('info', `Starting worker ${worker.name} of role ${worker.role} with ${refs.join(', ')}.`);
   return await endOf(worker, io);
 }
 
@@ -55,5 +58,13 @@ export function lineLog(io: Pick<Io, 'err'>, from: LogLevel, name?: string): Log
     if (rank[level] < rank[from]) return;
     const execution = typeof fields?.['execution'] === 'string' ? ` (${fields['execution']})` : '';
     io.err(`${name === undefined ? '' : `${name}: `}${level === 'info' ? '' : `${level}: `}${message}${execution}`);
+  };
+}
+
+/** A log for programs: one JSON object a line, on stderr like the other. */
+function jsonLog(io: Pick<Io, 'err'>): Log {
+  return (level, message, fields) => {
+    if (rank[level] < rank.info) return;
+    io.err(JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }));
   };
 }

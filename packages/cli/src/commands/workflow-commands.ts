@@ -3,10 +3,11 @@ import {
   WorkflowRunDocument,
   WorkflowShowDocument,
   type WorkflowShowQuery,
+  WorkflowVersionsDocument,
 } from '@muster/client';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import type { Style } from '../output/style.ts';
-import { renderFields, renderTable } from '../output/table.ts';
+import { renderFields, renderTable, titled } from '../output/table.ts';
 import { ago } from '../output/words.ts';
 import { allPages } from './all-pages.ts';
 import { type CommandContext, show } from './context.ts';
@@ -29,13 +30,30 @@ export async function workflowList(context: CommandContext, flags: { readonly se
       description ?? '',
     ]);
     const titles = ['workflow', 'version', 'since', 'routing', 'description'];
-    return (
-      renderTable(
-        titles.map((title) => ({ title })),
-        rows,
-        style,
-      ) + (more ? '\n… and more' : '')
-    );
+    return renderTable(titled(titles, ['workflow', 'version', 'since']), rows, style) + (more ? '\n… and more' : '');
+  });
+}
+
+/** `muster workflow versions REF`: newest first. */
+export async function workflowVersions(context: CommandContext, ref: string): Promise<void> {
+  const { nodes, more } = await allPages(async (first, after) => {
+    const { workflow } = await context.client.request(WorkflowVersionsDocument, { ref, first, after });
+    if (workflow === null) throw new CommandError(`There is no workflow ${ref}.`, exitCodes.notFound);
+    return workflow.versions;
+  });
+  show(context, nodes, (style) => {
+    const now = Date.now();
+    const rows = nodes.map((version) => [
+      String(version.number),
+      version.id,
+      `${ago(version.createdAt, now)} ago`,
+      version.createdBy,
+      version.runner ?? '',
+      version.routingText ?? 'least loaded',
+      version.affinityText ?? '',
+    ]);
+    const titles = ['version', 'id', 'created', 'by', 'runner', 'routing', 'affinity'];
+    return renderTable(titled(titles, ['version', 'id', 'created']), rows, style) + (more ? '\n… and more' : '');
   });
 }
 
@@ -90,11 +108,7 @@ function workflowText(workflow: NonNullable<WorkflowShowQuery['workflow']>, styl
     version.createdBy,
   ]);
   const titles = ['version', 'id', 'created', 'by'];
-  return `${fields}\n\n${renderTable(
-    titles.map((title) => ({ title })),
-    rows,
-    style,
-  )}`;
+  return `${fields}\n\n${renderTable(titled(titles, ['version', 'id', 'created']), rows, style)}`;
 }
 
 type Requests = NonNullable<NonNullable<WorkflowShowQuery['workflow']>['latest']['requests']>;

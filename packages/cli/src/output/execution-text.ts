@@ -1,6 +1,6 @@
 import type { ExecutionFieldsFragment, ExecutionShowQuery } from '@muster/client';
 import { paintState, type Style } from './style.ts';
-import { renderFields, renderTable } from './table.ts';
+import { renderFields, renderTable, titled } from './table.ts';
 import { ago, json, shortValue } from './words.ts';
 
 /** The fields of an execution, for a terminal. */
@@ -43,6 +43,22 @@ export function executionDetailText(
   style: Style,
 ): string {
   const blocks = [executionText(execution, now, style)];
+  const links = renderFields(
+    [
+      ['version', execution.version === null ? null : `${execution.version.number} (${execution.version.id})`],
+      ['waits for', execution.waitingFor === null ? null : waitingText(execution.waitingFor)],
+      ['called by', execution.parent?.id],
+      ['retry of', execution.retryOf?.id],
+      [
+        'children',
+        execution.children.nodes
+          .map((child) => `${child.id}  ${child.workflowRef}  ${paintState(child.state, style)}`)
+          .join('\n'),
+      ],
+    ],
+    style,
+  );
+  if (links !== '') blocks.push(links);
   if (execution.attempts.length > 0) {
     const rows = execution.attempts.map((attempt) => [
       String(attempt.number),
@@ -53,13 +69,7 @@ export function executionDetailText(
       attempt.error === null ? '' : `${attempt.error.type}: ${attempt.error.message}`,
     ]);
     const titles = ['attempt', 'generation', 'worker', 'outcome', 'scheduled', 'error'];
-    blocks.push(
-      renderTable(
-        titles.map((title) => ({ title })),
-        rows,
-        style,
-      ),
-    );
+    blocks.push(renderTable(titled(titles, ['generation', 'worker']), rows, style));
   }
   if (execution.events.nodes.length > 0) {
     const rows = execution.events.nodes.map((event) => [
@@ -70,13 +80,15 @@ export function executionDetailText(
       event.data === null ? '' : shortValue(event.data, 100),
     ]);
     const titles = ['event', 'at', 'type', 'worker', 'data'];
-    blocks.push(
-      renderTable(
-        titles.map((title) => ({ title })),
-        rows,
-        style,
-      ),
-    );
+    blocks.push(renderTable(titled(titles, ['event', 'at', 'worker']), rows, style));
   }
   return blocks.join('\n\n');
+}
+
+type Execution = NonNullable<ExecutionShowQuery['execution']>;
+
+function waitingText({ kind, name, until, child }: NonNullable<Execution['waitingFor']>): string {
+  if (kind === 'TIMER') return `a timer${until === null ? '' : `, until ${until}`}`;
+  if (kind === 'CHILD') return `its child${child === null ? '' : ` ${child}`}`;
+  return `being resumed${name === null ? '' : ` (${name})`}`;
 }

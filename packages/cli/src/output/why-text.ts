@@ -1,10 +1,13 @@
-import type { CandidateFieldsFragment, ExecutionWhyQuery } from '@muster/client';
+import type { CandidateFieldsFragment, ExecutionWhyQuery, PolicyPreviewQuery } from '@muster/client';
 import { paintState, type Style } from './style.ts';
-import { renderTable } from './table.ts';
+import { renderFields, renderTable, renderText } from './table.ts';
 import { ago, loadOf, shortNumber, shortValue } from './words.ts';
 
 type Execution = NonNullable<ExecutionWhyQuery['execution']>;
-type Explained = NonNullable<Execution['whyWaiting']> | NonNullable<Execution['latestDecision']>;
+type Explained =
+  | NonNullable<Execution['whyWaiting']>
+  | NonNullable<Execution['latestDecision']>
+  | PolicyPreviewQuery['previewDispatch'];
 
 /**
  * The explanation of where an execution is, for a terminal: the sentences, then worker × term, then who was left out and
@@ -13,17 +16,33 @@ type Explained = NonNullable<Execution['whyWaiting']> | NonNullable<Execution['l
 export function whyText(execution: Execution, now: number, style: Style): string {
   const blocks = [headline(execution, style)];
   const explained: Explained | null = execution.whyWaiting ?? execution.latestDecision;
-  if (explained === null) {
-    blocks.push('No decision has been made about it yet.');
-    return blocks.join('\n\n');
-  }
+  if (explained === null) return [...blocks, 'No decision has been made about it yet.'].join('\n\n');
   if (execution.latestDecision !== null) blocks.push(aboutDecision(execution.latestDecision, now, style));
-  const sentences = explained.explanation.map((sentence) => `• ${sentence}`).join('\n');
+  return [...blocks, ...explanation(explained, style)].join('\n\n');
+}
+
+/** What would be decided now, for a terminal. */
+export function previewText(preview: Explained, style: Style): string {
+  const outcome = paintState(preview.outcome, style);
+  const who =
+    preview.winner === null
+      ? (preview.reason ?? '')
+      : `to ${style.bold(preview.winner)} by ${methodText(preview.method)}`;
+  const counts = `${preview.eligibleCount} eligible, ${preview.rejectedCount} left out`;
+  const blocks = [[outcome, who, style.dim(`(${counts})`)].filter((part) => part !== '').join(' ')];
+  return [...blocks, ...explanation(preview, style)].join('\n\n');
+}
+
+function explanation(explained: Explained, style: Style): string[] {
+  const blocks: string[] = [];
+  const sentences = explained.explanation.map((sentence) => renderText(`• ${sentence}`, style)).join('\n');
   if (sentences !== '') blocks.push(sentences);
   if ('warnings' in explained && explained.warnings.length > 0) {
-    blocks.push(explained.warnings.map((warning) => style.yellow(`! ${warning}`)).join('\n'));
+    blocks.push(explained.warnings.map((warning) => style.yellow(renderText(`! ${warning}`, style))).join('\n'));
   }
-  if (explained.degraded !== null) blocks.push(style.yellow(`The policy could not be used: ${explained.degraded}`));
+  if (explained.degraded !== null) {
+    blocks.push(style.yellow(renderText(`The policy could not be used: ${explained.degraded}`, style)));
+  }
   const eligible = explained.candidates.filter((candidate) => candidate.rejected === null);
   if (eligible.length > 0) blocks.push(scoreTable(explained, eligible, style));
   const rejected = explained.candidates.filter((candidate) => candidate.rejected !== null);
@@ -31,28 +50,33 @@ export function whyText(execution: Execution, now: number, style: Style): string
   const notShown = explained.rejectedCount - rejected.length;
   if (notShown > 0 && explained.rejections.length > 0) {
     const counts = explained.rejections.map(({ reason, count }) => `${reason} ${count}`).join(', ');
-    blocks.push(style.dim(`Left out in all: ${counts}.`));
+    blocks.push(style.dim(renderText(`Left out in all: ${counts}.`, style)));
   }
   if (explained.blinded) {
-    blocks.push(style.dim('Scores and ranks are withheld: the policy or the affinity reads routing input.'));
+    const why = 'Scores and ranks are withheld: the policy or the affinity reads routing input.';
+    blocks.push(style.dim(renderText(why, style)));
   }
-  return blocks.join('\n\n');
+  return blocks;
+}
+
+function methodText(method: Explained['method']): string {
+  return method === 'ROUTING' ? 'its policy' : method === 'HINT' ? 'the hint' : 'least load';
 }
 
 function headline(execution: Execution, style: Style): string {
   const where = execution.workerName === null ? '' : ` on ${style.bold(execution.workerName)}`;
   const parked = execution.parked ? ` ${paintState('PARKED', style)}` : '';
-  return `${style.bold(execution.id)}  ${execution.workflowRef}  ${paintState(execution.state, style)}${parked}${where}\n${execution.why}`;
+  return `${style.bold(execution.id)}  ${execution.workflowRef}  ${paintState(execution.state, style)}${parked}${where}\n${renderText(execution.why, style)}`;
 }
 
 function aboutDecision(decision: NonNullable<Execution['latestDecision']>, now: number, style: Style): string {
   const parts = [
     `decided ${ago(decision.at, now)} ago`,
-    `by ${decision.method === 'ROUTING' ? 'its policy' : decision.method === 'HINT' ? 'the hint' : 'least load'}`,
+    `by ${methodText(decision.method)}`,
     `${decision.eligibleCount} eligible, ${decision.rejectedCount} left out`,
     `waited ${shortNumber(decision.waitMs)} ms, took ${shortNumber(decision.durationUs)} µs`,
   ];
-  return style.dim(`${paintState(decision.outcome, style)} ${parts.join(' · ')}`);
+  return style.dim(renderText(`${paintState(decision.outcome, style)} ${parts.join(' · ')}`, style));
 }
 
 function scoreTable(explained: Explained, candidates: readonly CandidateFieldsFragment[], style: Style): string {
@@ -63,12 +87,12 @@ function scoreTable(explained: Explained, candidates: readonly CandidateFieldsFr
       : term.active === false
         ? ` (not used${term.note === null ? '' : `: ${term.note}`})`
         : '';
-    return `${style.dim(`T${index + 1}`)}  ${term.text}  × ${shortNumber(term.weight)}${style.dim(state)}`;
+    return [`T${index + 1}`, `${term.text}  × ${shortNumber(term.weight)}${style.dim(state)}`] as const;
   });
   const columns = [
     { title: '#', align: 'right' as const },
-    { title: 'worker' },
-    { title: 'role' },
+    { title: 'worker', whole: true },
+    { title: 'role', whole: true },
     ...terms.map((_, index) => ({ title: `T${index + 1}`, align: 'right' as const })),
     { title: 'total', align: 'right' as const },
     { title: 'load', align: 'right' as const },
@@ -84,7 +108,8 @@ function scoreTable(explained: Explained, candidates: readonly CandidateFieldsFr
       loadOf(candidate.load, candidate.capacity),
     ];
   });
-  return [...legend, ...(legend.length > 0 ? [''] : []), renderTable(columns, rows, style)].join('\n');
+  const table = renderTable(columns, rows, style);
+  return legend.length === 0 ? table : `${renderFields(legend, style)}\n\n${table}`;
 }
 
 function cellText(cell: CandidateFieldsFragment['cells'][number] | undefined): string {
@@ -117,7 +142,7 @@ function rejectionTable(candidates: readonly CandidateFieldsFragment[], style: S
     ]);
   });
   return renderTable(
-    [{ title: 'left out' }, { title: 'role' }, { title: 'reason' }, { title: 'because' }],
+    [{ title: 'left out', whole: true }, { title: 'role' }, { title: 'reason', whole: true }, { title: 'because' }],
     rows,
     style,
   );

@@ -20,6 +20,7 @@ export interface ServeFlags {
   readonly demo?: boolean;
   /** false: no worker inside this process. */
   readonly worker?: boolean;
+  readonly json?: boolean;
 }
 
 /** `muster serve`: API, admin and dispatcher in this process, until a signal ends it. */
@@ -37,14 +38,17 @@ export async function serve(io: Io, flags: ServeFlags): Promise<ExitCode> {
     throw startFailure(error);
   }
   const client = createClient({ url: app.url, token: app.adminToken });
-  io.out(greeting(app.url, app.loginLink(), styleFor(io.colour)));
+  // With --json one line, for whoever starts it and waits for it.
+  if (flags.json === true)
+    io.out(JSON.stringify({ url: app.url, login: app.loginLink(), graphql: `${app.url}/graphql` }));
+  else io.out(greeting(app.url, app.loginLink(), styleFor(io.colour)));
   let fleet: DemoFleet | undefined;
   try {
     fleet = await demoFor(client, app, config, flags, io);
     const onDuty = fleet && (await Promise.race([demoWorkersOnDuty(client), stopped]));
     const tokenInShell =
       config.adminToken === null ? `$(cat '${join(config.dataDir, tokenFile)}')` : '$MUSTER_ADMIN_TOKEN';
-    if (onDuty !== undefined) io.out(demoGreeting(app.url, tokenInShell, onDuty));
+    if (onDuty !== undefined && flags.json !== true) io.out(demoGreeting(app.url, tokenInShell, onDuty));
   } catch (error) {
     io.err(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}`);
   }
