@@ -179,6 +179,33 @@ describe('tasks', () => {
     expect(lastEnd()).toMatchObject({ state: 'COMPLETED', output: 'fetched' });
   });
 
+  test('also where the handler waits for the others first', async () => {
+    const ran: string[] = [];
+    await start(async (context) => {
+      const settled = await Promise.allSettled([
+        context.task('fails', () => {
+          ran.push('fails');
+          if (ran.length < 3) throw new RetryableError('busy');
+          return 'at last';
+        }),
+        context.task('slow', async () => {
+          ran.push('slow');
+          await new Promise((resolve) => setTimeout(resolve, 30));
+        }),
+      ]);
+      const failed = settled.find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return 'done';
+    });
+    server.assign(['ex_1'], 'test/flow');
+    await ended();
+    expect(server.items('steps')).toMatchObject([{ position: 1, name: 'slow', result: null }]);
+    server.assign(['ex_1'], 'test/flow', { generation: 3, claim: { attempt: 2 } });
+    await ended(2);
+    expect(lastEnd()).toMatchObject({ state: 'COMPLETED', output: 'done' });
+    expect(ran).toEqual(['fails', 'slow', 'fails']);
+  });
+
   test('a retryable failure that the handler catches is recorded before anything that follows', async () => {
     await start(async (context) => {
       const first = context.task('first', () => {

@@ -1,5 +1,15 @@
 import type { Clock } from '../clock.ts';
-import type { ChildCall, HandlerError, HostAnswer, RecordedStep, RunHost, RunJob, StepKind } from '../run-host.ts';
+import type {
+  ChildCall,
+  HandlerError,
+  HostAnswer,
+  RecordedStep,
+  RunHost,
+  RunJob,
+  StepKind,
+  StepWrite,
+} from '../run-host.ts';
+import { Deliveries } from './deliveries.ts';
 import { Journal } from './journal.ts';
 import { StepError } from './step-error.ts';
 
@@ -38,28 +48,21 @@ const suspendRetryMs = 1_000;
 /**
  * The durable calls of one handler: gives each its position, answers from the journal or performs it, hands results to
  * the handler one at a time, and notices when all that is left is waiting.
- *
- * One at a time, with a turn of the event loop between, because what a handler does next may depend on which of two
- * results it saw first. In a replay the journal says the order; the first time it is the order in which the server took
- * them.
  */
 export class Operations {
   readonly #options: OperationsOptions;
   readonly #journal: Journal;
   readonly #inFlight = new Map<number, Entry>();
+  readonly #deliveries: Deliveries;
   #next = 0;
   /** Not waiting for the server: these keep the claim. */
   #working = 0;
-  /** Recorded results that the handler has asked for, by their rank. */
-  readonly #replays = new Map<number, () => void>();
-  #lowestRank = 0;
   #replayed = 0;
-  #live: (() => void)[] = [];
   #order = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
-  #unrecorded: { readonly entry: Entry; readonly error: HandlerError } | undefined;
-  #turnScheduled = false;
-  #quiet = false;
+  /** Failures that the handler has seen and that are recorded only if it does something after them. */
+  #unrecorded: StepWrite[] = [];
+  #recording: Promise<unknown> | undefined;
   #state: 'running' | 'suspending' | 'closed' = 'running';
   #abort: { readonly reason: unknown; readonly record: boolean } | undefined;
   #onAbort: (() => void) | undefined;
@@ -69,16 +72,15 @@ export class Operations {
   constructor(options: OperationsOptions) {
     this.#options = options;
     this.#journal = new Journal(options.job.steps, options.job.generation);
+    this.#deliveries = new Deliveries({
+      onlyWaits: () => this.#inFlight.size > 0 && this.#working === 0 && this.#abort === undefined,
+      onQuiet: () => void this.#suspend(),
+    });
   }
 
   /** Whether the handler is still doing again what an earlier one has done. */
   get replaying(): boolean {
     return this.#next <= this.#journal.last || this.#replayed < this.#journal.done;
-  }
-
-  /** Why no further call is answered, once the handler was aborted. */
-  get abortReason(): unknown {
-    return this.#abort?.reason;
   }
 
   /** Whether the handler has ended, or was left behind. */
@@ -102,7 +104,7 @@ export class Operations {
       }
       const position = this.#next;
       this.#next += 1;
-      this.#quiet = false;
+      this.#deliveries.touch();
       try {
         const recorded = this.#journal.at(position, kind, name);
         const entry: Entry = {
@@ -166,19 +168,25 @@ export class Operations {
     if (entry === undefined || entry.waiting) return;
     entry.waiting = true;
     this.#working -= 1;
-    this.#schedule();
+    this.#deliveries.schedule();
   }
 
   /** Hands over a failure without recording it. It is recorded only if the handler goes on: see {@link end}. */
   async failForNow(operation: Operation, error: HandlerError): Promise<void> {
     const entry = this.#inFlight.get(operation.position);
-    if (entry === undefined) return;
-    // Handed over after everything that was completed before, as its place in the record says.
-    await this.#lastWrite;
-    await this.#recordFailure();
-    if (this.closed) return;
-    this.#unrecorded = { entry, error };
-    this.#deliverLive(entry, { error });
+    // Handed over after everything that was sent before, as its order will say.
+    for (let last; last !== this.#lastWrite; ) {
+      last = this.#lastWrite;
+      await last;
+    }
+    if (entry === undefined || this.closed) return;
+    const { position, kind, name } = entry;
+    const order = this.#order;
+    this.#order += 1;
+    this.#deliveries.live(() => {
+      this.#unrecorded.push({ position, kind, name, done: true, order, error });
+      this.#deliver(entry, { error });
+    });
   }
 
   /**
@@ -198,8 +206,7 @@ export class Operations {
    */
   async end(how: 'returned' | 'failed' | 'to be tried again'): Promise<void> {
     if (how === 'returned' && this.#abort === undefined) this.#journal.checkEnd(this.#next);
-    if (how !== 'to be tried again' && this.#state === 'running' && this.#unrecorded !== undefined)
-      await this.#recordFailure();
+    if (how !== 'to be tried again' && this.#state === 'running') await this.#recordFailures();
     this.close();
   }
 
@@ -207,8 +214,7 @@ export class Operations {
   close(): void {
     this.#state = 'closed';
     this.#inFlight.clear();
-    this.#replays.clear();
-    this.#live = [];
+    this.#deliveries.stop();
     this.#late = [];
   }
 
@@ -223,34 +229,36 @@ export class Operations {
         this.#replayed += 1;
         this.#deliver(entry, outcome);
       };
-      const rank = this.#journal.rank(entry.position);
-      this.#replays.set(rank, deliver);
-      this.#lowestRank = Math.min(this.#lowestRank, rank);
-      this.#schedule();
+      this.#deliveries.replay(this.#journal.rank(entry.position), deliver);
       return;
     }
     // All positions of one turn are given before the first of them starts.
     queueMicrotask(() => {
-      perform(entry).catch((error: unknown) => this.#fail(error));
+      this.#perform(entry, perform).catch((error: unknown) => this.#fail(error));
     });
   }
 
+  // What the handler does after a failure that it has seen must not be there without that failure.
+  async #perform(entry: Entry, perform: (operation: Operation) => Promise<void>): Promise<void> {
+    if (this.#unrecorded.length > 0 || this.#recording !== undefined) await this.#recordFailures();
+    await perform(entry);
+  }
+
   async #write(send: () => Promise<HostAnswer>): Promise<HostAnswer> {
-    if (this.#unrecorded !== undefined) await this.#recordFailure();
     if (this.closed) return { status: 'lost' };
     const answer = send();
     this.#lastWrite = answer;
     return await answer;
   }
 
-  async #recordFailure(): Promise<void> {
-    const { entry, error } = this.#unrecorded ?? {};
-    if (entry === undefined || error === undefined) return;
-    this.#unrecorded = undefined;
-    const { position, kind, name } = entry;
-    const order = this.#order;
-    this.#order += 1;
-    await this.#options.host.recordStep({ position, kind, name, done: true, order, error });
+  async #recordFailures(): Promise<void> {
+    const failures = this.#unrecorded.splice(0).map(async (step) => {
+      const answer = await this.#options.host.recordStep(step);
+      if (answer.status === 'refused') this.#fail(new RefusedStepError(step, answer));
+    });
+    if (failures.length > 0) this.#recording = Promise.all([this.#recording, ...failures]);
+    await this.#recording;
+    this.#recording = undefined;
   }
 
   async #refused(
@@ -267,8 +275,7 @@ export class Operations {
   }
 
   #deliverLive(entry: Entry, outcome: StepOutcome): void {
-    this.#live.push(() => this.#deliver(entry, outcome));
-    this.#schedule();
+    this.#deliveries.live(() => this.#deliver(entry, outcome));
   }
 
   #deliver(entry: Entry, outcome: StepOutcome): void {
@@ -281,44 +288,11 @@ export class Operations {
     this.#working -= 1;
   }
 
-  #schedule(): void {
-    if (this.#turnScheduled || this.closed) return;
-    this.#turnScheduled = true;
-    setImmediate(() => {
-      this.#turnScheduled = false;
-      this.#turn();
-    });
-  }
-
-  #turn(): void {
-    if (this.#state !== 'running') return;
-    const deliver = this.#takeReplay() ?? this.#live.shift();
-    if (deliver !== undefined) {
-      this.#quiet = false;
-      deliver();
-      this.#schedule();
-    } else if (this.#inFlight.size > 0 && this.#working === 0 && this.#abort === undefined) {
-      // Only waits are left, for a whole turn: whatever the handler could do at once, it has done.
-      if (this.#quiet) {
-        this.#state = 'suspending';
-        void this.#suspend();
-      }
-      this.#quiet = true;
-      this.#schedule();
-    }
-  }
-
-  #takeReplay(): (() => void) | undefined {
-    if (this.#replays.size === 0) return undefined;
-    while (!this.#replays.has(this.#lowestRank)) this.#lowestRank += 1;
-    const deliver = this.#replays.get(this.#lowestRank);
-    this.#replays.delete(this.#lowestRank);
-    return deliver;
-  }
-
   async #suspend(): Promise<void> {
+    this.#state = 'suspending';
+    this.#deliveries.stop();
     await this.#options.beforeSuspend();
-    await this.#recordFailure();
+    await this.#recordFailures();
     const positions = [...this.#inFlight.keys()].toSorted((a, b) => a - b);
     while (this.#state === 'suspending' && this.#abort === undefined) {
       const answer = await this.#options.host.suspend(positions);
@@ -336,6 +310,7 @@ export class Operations {
     }
     if (this.#abort === undefined || this.closed) return;
     this.#state = 'running';
+    this.#deliveries.start();
     this.#rejectWaits(this.#abort.reason);
   }
 
@@ -370,7 +345,10 @@ export class Operations {
 class RefusedStepError extends Error {
   readonly retryable = false;
 
-  constructor({ position, kind, name }: Operation, { code, message }: { code: string; message: string }) {
+  constructor(
+    { position, kind, name }: Omit<Operation, 'recorded'>,
+    { code, message }: { code: string; message: string },
+  ) {
     super(`${kind} ${JSON.stringify(name)} at position ${position} cannot be recorded: ${message}`);
     this.name = code === 'TOO_LARGE' ? 'TooManyStepsError' : 'RefusedStepError';
   }
