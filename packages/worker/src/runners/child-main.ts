@@ -1,5 +1,5 @@
-// A process that runs one handler for a worker and ends. Started with a ChildSetup as its only argument, it loads the module,
-// and talks with the worker over its channel.
+// A process that runs one handler for a worker and ends. It loads the module of the ChildSetup in its environment, and
+// talks with the worker over its channel.
 import { systemClock } from '../clock.ts';
 import { describeError } from '../handler-error.ts';
 import { HandlerRun } from '../handler-run.ts';
@@ -8,15 +8,16 @@ import type { RunHost, RunningHandler, Settled } from '../run-host.ts';
 import type { Workflow } from '../workflow.ts';
 import { watchProcess } from './child-watch.ts';
 import { becomeChild } from './child-workflows.ts';
-import type { ChildSetup, FromChild, HostMethod, ToChild } from './messages.ts';
+import { type ChildSetup, type FromChild, type HostMethod, setupVariable, type ToChild } from './messages.ts';
 
-const { module, loader, memoryLimitBytes } = JSON.parse(process.argv[2] ?? '') as ChildSetup;
+const { module, loader, memoryLimitBytes, parent } = JSON.parse(process.env[setupVariable] ?? '{}') as ChildSetup;
+delete process.env[setupVariable];
 const declared = new Map<string, Workflow>();
 const asked = new Map<number, (answer: never) => void>();
 let asks = 0;
 let handler: RunningHandler | undefined;
 
-watchProcess(memoryLimitBytes);
+const watched = watchProcess(parent, memoryLimitBytes);
 // The worker is gone, or has no more use for this process.
 process.on('disconnect', () => process.exit(0));
 // Whoever stops the worker stops this process too, where all of a group or a service get the signal: the worker decides.
@@ -53,6 +54,7 @@ async function receive(message: ToChild): Promise<void> {
 }
 
 async function run({ job, longSleepMs, transient }: ToChild & { kind: 'run' }): Promise<Settled> {
+  await watched;
   const failure = await loaded;
   if (failure !== undefined) return { kind: 'threw', error: describeError(failure.error) };
   const workflow = declared.get(job.workflow);

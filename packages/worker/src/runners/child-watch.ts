@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { memoryMark } from './runner-crashed.ts';
 
@@ -6,12 +7,11 @@ import { memoryMark } from './runner-crashed.ts';
 const watch = `
 const { workerData } = require('node:worker_threads');
 const { writeSync } = require('node:fs');
-const parent = process.ppid;
 function end() {
   try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); }
 }
 setInterval(() => {
-  if (process.ppid !== parent) end();
+  if (process.ppid !== workerData.parent) end();
   if (process.memoryUsage.rss() <= workerData.memoryLimitBytes) return;
   try { writeSync(2, workerData.mark + '\\n'); } catch {}
   end();
@@ -20,15 +20,16 @@ setInterval(() => {
 
 /**
  * Ends this process when the one that started it is gone, or when it takes more memory than it may; from a thread of its own,
- * so that a handler that blocks the event loop is ended too.
+ * so that a handler that blocks the event loop is ended too. Resolves when it watches.
  */
-export function watchProcess(memoryLimitBytes: number): void {
+export async function watchProcess(parent: number, memoryLimitBytes: number): Promise<void> {
   const thread = new Worker(watch, {
     eval: true,
     execArgv: [],
     env: {},
-    workerData: { memoryLimitBytes, mark: memoryMark },
+    workerData: { parent, memoryLimitBytes, mark: memoryMark },
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 },
   });
   thread.unref();
+  await once(thread, 'online');
 }

@@ -4,12 +4,17 @@ import type { AbortCause, RunJob, Settled } from '../run-host.ts';
 export const hostMethods = ['recordStep', 'call', 'suspend', 'event'] as const;
 export type HostMethod = (typeof hostMethods)[number];
 
+/** Where a child finds its {@link ChildSetup}, as JSON, in its environment. */
+export const setupVariable = 'MUSTER_RUNNER_SETUP';
+
 /** How a child imports a module: given as `module:export`, a function of the path; null: by `import()`. */
 export interface ChildSetup {
   /** URL of the module that defines the workflow. */
   readonly module: string;
   readonly loader: string | null;
   readonly memoryLimitBytes: number;
+  /** Process id of the worker. */
+  readonly parent: number;
 }
 
 /** From the worker to a child. */

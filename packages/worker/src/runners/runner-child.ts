@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { describeError } from '../handler-error.ts';
 import type { AbortCause, RunHost, RunJob, RunningHandler, Settled } from '../run-host.ts';
-import { type ChildSetup, type FromChild, isFromChild, type ToChild } from './messages.ts';
+import { type ChildSetup, type FromChild, isFromChild, setupVariable, type ToChild } from './messages.ts';
 import { crashError, type ProcessEnd } from './runner-crashed.ts';
 
 /** Characters of stderr that are kept. */
@@ -49,9 +49,9 @@ export class RunnerChild {
     this.#listening = new Promise((resolve) => {
       this.#onListening = resolve;
     });
-    this.#process = fork(options.program, [JSON.stringify(options.setup)], {
+    this.#process = fork(options.program, [], {
       execArgv: [...options.flags],
-      env: options.environment,
+      env: { ...options.environment, [setupVariable]: JSON.stringify(options.setup) },
       // Not in the group of the worker: Ctrl-C is for the worker, and what the handler starts can be ended with it.
       detached: apart,
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],

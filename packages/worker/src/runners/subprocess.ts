@@ -42,7 +42,12 @@ export class SubprocessRunner implements Runner {
           program,
           flags: childFlags(program, memoryLimitMb, process.execArgv),
           environment: childEnvironment(process.env, token),
-          setup: { module, loader: moduleLoader ?? null, memoryLimitBytes: memoryLimitMb * 1024 * 1024 },
+          setup: {
+            module,
+            loader: moduleLoader ?? null,
+            memoryLimitBytes: memoryLimitMb * 1024 * 1024,
+            parent: process.pid,
+          },
           memoryLimitMb,
           graceMs,
         }),
