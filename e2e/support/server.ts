@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly env?: Record<string, string>;
   /** Whether the demo fleet comes up too. */
   readonly demo?: boolean;
+  /** Its admin token, where another server has the same; absent: one of its own. */
+  readonly token?: string;
 }
 
 /** Seconds that make a lost worker a matter of seconds. Heartbeats come every second, so that three of them make it stale. */
@@ -49,15 +51,17 @@ export function cleanEnvironment(): Record<string, string> {
 
 /** One built server with a data directory of its own; it can be killed and started again under the same address. */
 export class Server {
-  readonly token = randomBytes(24).toString('base64url');
+  readonly token: string;
   readonly dataDir = mkdtempSync(path.join(tmpdir(), 'muster-e2e-'));
   readonly port: number;
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;
   #output = '';
+  #startedAt = 0;
 
   private constructor(port: number, options: ServerOptions) {
     this.port = port;
+    this.token = options.token ?? randomBytes(24).toString('base64url');
     this.#options = options;
   }
 
@@ -74,6 +78,11 @@ export class Server {
   /** Everything it has printed since the first start. */
   get output(): string {
     return this.#output;
+  }
+
+  /** What its present process has printed. */
+  get outputSinceStart(): string {
+    return this.#output.slice(this.#startedAt);
   }
 
   get environment(): Record<string, string> {
@@ -95,6 +104,7 @@ export class Server {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
+    this.#startedAt = this.#output.length;
     const keep = (chunk: Buffer) => {
       this.#output += chunk.toString('utf8');
     };
