@@ -59,6 +59,8 @@ export interface WorkerOptions {
   readonly moduleLoader?: string;
   /** Whether `run()` drains at SIGTERM and SIGINT, and stops at the second one; true where absent. */
   readonly signals?: boolean;
+  /** Seconds that running handlers have to come to their end after such a signal; 60 where absent. */
+  readonly drainSeconds?: number;
   /** Seconds that an aborted handler has to come to its end; 5 where absent. */
   readonly graceSeconds?: number;
   /** Seconds without an acknowledged heartbeat after which all handlers are aborted; 45 where absent. */
@@ -89,6 +91,7 @@ export interface ResolvedOptions {
   readonly subprocess: Required<SubprocessOptions>;
   readonly moduleLoader: string | undefined;
   readonly signals: boolean;
+  readonly drainSeconds: number;
   readonly graceMs: number;
   readonly silenceMs: number;
   readonly log: Log;
@@ -111,6 +114,7 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
     ...checkLongSleep(options.longSleepMs),
     ...checkSeconds(options.metricsInterval, 'metricsInterval', 0.01),
     ...checkSeconds(options.loopLagThreshold, 'loopLagThreshold', 0),
+    ...checkSeconds(options.drainSeconds, 'drainSeconds', 0),
   ];
   if (issues.length > 0) {
     throw new MusterError('BAD_INPUT', issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '), { issues });
@@ -153,6 +157,7 @@ function running(options: WorkerOptions) {
     runners: [...new Set(runners)],
     subprocess: { memoryLimitMb: 512, warm: 1, ...subprocess },
     moduleLoader: options.moduleLoader,
+    drainSeconds: options.drainSeconds ?? 60,
   };
 }
 

@@ -114,7 +114,11 @@ export class Worker {
     if (workerRunsElsewhere()) return await new Promise<never>(() => undefined);
     if (this.#state !== 'INITIALIZED') throw new Error(`A worker runs once; this one is ${this.#state}.`);
     this.#state = 'RUNNING';
-    const onSignal = (): void => void (this.#state === 'RUNNING' ? this.drain() : this.stop());
+    let signalled = false;
+    const onSignal = (): void => {
+      void (signalled ? this.stop() : this.drain(this.#options.drainSeconds));
+      signalled = true;
+    };
     if (this.#options.signals) for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
     this.#metrics.start();
     if (this.#options.runners.includes('subprocess')) this.#subprocess.open();
@@ -126,8 +130,11 @@ export class Worker {
     }
   }
 
-  /** Takes nothing new, finishes what runs, leaves. Resolves when it has stopped. */
-  async drain(): Promise<void> {
+  /**
+   * Takes nothing new, finishes what runs, leaves. What still runs after `withinSeconds` is aborted and given back; null: it may
+   * take as long as it likes. Resolves when it has stopped.
+   */
+  async drain(withinSeconds: number | null = null): Promise<void> {
     if (this.#state === 'INITIALIZED') this.#finish('drained');
     if (this.#state === 'RUNNING') {
       this.#state = 'DRAINING';
@@ -136,7 +143,15 @@ export class Worker {
       void this.#heartbeat.beat();
       this.#idle();
     }
+    const limit = withinSeconds === null ? undefined : setTimeout(() => this.#overdue(), withinSeconds * 1_000);
     await this.#ended.promise.catch(() => undefined);
+    clearTimeout(limit);
+  }
+
+  #overdue(): void {
+    const { running } = this.#executions;
+    this.#options.log('warn', 'The time to drain is over; what still runs is aborted and given back.', { running });
+    void this.stop();
   }
 
   /** Aborts what runs, gives it back and leaves. Resolves when it has stopped, at the latest after the grace time. */

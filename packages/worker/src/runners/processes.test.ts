@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ProtocolServer } from '../testing/protocol-server.ts';
 
 const program = fileURLToPath(new URL('../testing/child-worker.ts', import.meta.url));
@@ -9,6 +12,10 @@ const patience = { timeout: 40_000, interval: 20 };
 
 let server: ProtocolServer;
 const workers: ChildProcess[] = [];
+const dir = mkdtempSync(join(tmpdir(), 'muster-runners-'));
+const lock = join(dir, 'lock');
+
+afterAll(() => rmSync(dir, { recursive: true }));
 
 beforeEach(async () => {
   server = new ProtocolServer();
@@ -86,8 +93,8 @@ describe('a worker with processes', () => {
   test('ends a process that heeds neither cancel nor timeout, after the grace', async () => {
     await start({ graceSeconds: 0.2 });
     server.assign(['ex_1'], 'child/block', { claim: { workflowRunner: 'subprocess' } });
-    server.assign(['ex_2'], 'child/block', { claim: { workflowRunner: 'subprocess', timeoutSeconds: 5 } });
-    await expect.poll(() => events('pids').length, patience).toBe(2);
+    server.assign(['ex_2'], 'child/block', { claim: { workflowRunner: 'subprocess', timeoutSeconds: 1 } });
+    await expect.poll(() => events('pids').map((event) => event.id), patience).toContain('ex_1');
     server.push({ cancels: [{ id: 'ex_1', generation: 1 }] });
     await expect.poll(ends, patience).toHaveLength(2);
     expect(ends().toSorted((left, right) => left.id.localeCompare(right.id))).toMatchObject([
@@ -109,7 +116,42 @@ describe('a worker with processes', () => {
     await expect.poll(() => pids.filter(alive), patience).toEqual([]);
   }, 90_000);
 
-  test('that drains lets its processes finish, though all of them get the signal', async () => {
+  test('told to leave says that it drains, lets what runs finish, and says goodbye', async () => {
+    const { child, lines, exit } = await start();
+    server.assign(['ex_1'], 'child/until', { claim: { input: `${lock}.1`, workflowRunner: 'subprocess' } });
+    server.assign(['ex_2'], 'child/until', { claim: { input: `${lock}.1`, workflowRunner: null } });
+    await expect.poll(() => events('waits').length, patience).toBe(2);
+    child.kill('SIGTERM');
+    await expect.poll(() => server.heartbeats.at(-1)?.['draining'], patience).toBe(true);
+    server.assign(['ex_3'], 'child/echo');
+    await expect.poll(() => server.items('releases'), patience).toMatchObject([{ id: 'ex_3', reason: 'draining' }]);
+    expect(ends()).toEqual([]);
+    writeFileSync(`${lock}.1`, '');
+    expect(await exit).toBe(0);
+    expect(lines.at(-1)).toBe('stopped: drained');
+    expect(
+      ends()
+        .map((end) => [end.id, end['state']])
+        .toSorted(),
+    ).toEqual([
+      ['ex_1', 'COMPLETED'],
+      ['ex_2', 'COMPLETED'],
+    ]);
+    expect(server.log.at(-1)).toBe('WorkerLeave');
+  }, 90_000);
+
+  test('told to leave gives back what does not finish in time', async () => {
+    const { child, lines, exit } = await start({ drainSeconds: 0.5 });
+    server.assign(['ex_1'], 'child/until', { claim: { input: `${lock}.never`, workflowRunner: 'subprocess' } });
+    await expect.poll(() => events('waits').length, patience).toBe(1);
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    expect(lines.at(-1)).toBe('stopped: stopped');
+    expect(server.items('releases')).toMatchObject([{ id: 'ex_1', reason: 'worker stopping' }]);
+    expect(server.log.at(-1)).toBe('WorkerLeave');
+  }, 90_000);
+
+  test('told twice stops at once and gives back, though its processes get the signal too', async () => {
     const { child, lines, exit } = await start({ graceSeconds: 1 });
     server.assign(['ex_1'], 'child/wait', { claim: { workflowRunner: 'subprocess' } });
     await expect.poll(() => events('pid').length, patience).toBe(1);

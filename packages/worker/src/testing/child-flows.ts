@@ -1,5 +1,6 @@
 // Workflows for processes of their own, as the module of a user has them.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { workflow } from '../workflow.ts';
 
 const settings = { namespace: 'child', runner: 'subprocess', module: import.meta.url } as const;
@@ -53,6 +54,16 @@ export const wait = workflow<unknown, unknown>({ ...settings, name: 'wait' }, (c
   return new Promise((_, reject) => {
     context.signal.addEventListener('abort', () => reject(context.signal.reason as Error));
   });
+});
+
+/** Ends when the file is there, or with its signal. */
+export const until = workflow<string, unknown>({ ...settings, name: 'until' }, async (context, file) => {
+  context.event('waits');
+  while (!existsSync(file)) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    context.signal.throwIfAborted();
+  }
+  return null;
 });
 
 /** Heeds no signal: blocks its event loop for ever, with a process that it has started. */
