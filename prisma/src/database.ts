@@ -129,7 +129,12 @@ async function connect(
     prepare,
     pool: pools.hot,
     get prisma() {
-      prisma ??= new PrismaClient({ adapter: new PrismaPg(pools.request), errorFormat: 'minimal' });
+      prisma ??= new PrismaClient({
+        adapter: new PrismaPg(pools.request),
+        errorFormat: 'minimal',
+        // Registrations of a whole fleet queue up behind one row; each statement has its own limit.
+        transactionOptions: { maxWait: 10_000, timeout: 20_000 },
+      });
       return prisma;
     },
     query: queryOn(pools, prepare),

@@ -1,5 +1,6 @@
 import { MusterError } from '@muster/core';
 import { GraphQLError } from 'graphql';
+import { databaseTrouble } from '../lib/database-trouble.ts';
 import type { Log } from '../log.ts';
 
 /** What errors of one operation need: who to blame it on in the log. */
@@ -25,7 +26,7 @@ export function toGraphQLError(error: MusterError, scope: { requestId: string },
 
 /**
  * The shape in which an error of the execution leaves. Typed errors pass; graphql-js's complaint about an argument is told without the
- * value; everything else is a bug: it is logged under the request id and masked.
+ * value; a database that is busy or away is UNAVAILABLE; everything else is a bug: it is logged under the request id and masked.
  */
 export function exposeError(error: GraphQLError, scope: ErrorScope): GraphQLError {
   const cause = originOf(error);
@@ -40,6 +41,11 @@ export function exposeError(error: GraphQLError, scope: ErrorScope): GraphQLErro
         error,
       );
     }
+  }
+  const trouble = databaseTrouble(cause);
+  if (trouble !== null) {
+    scope.log.warn({ requestId: scope.requestId, path: error.path?.join('.'), err: cause }, 'the database failed');
+    return toGraphQLError(trouble, scope, error);
   }
   scope.log.error(
     { requestId: scope.requestId, path: error.path?.join('.'), err: cause },
