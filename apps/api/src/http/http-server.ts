@@ -3,6 +3,7 @@ import { MusterError } from '@muster/core';
 import type { Config } from '../config.ts';
 import type { Context } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
+import { databaseTrouble } from '../lib/database-trouble.ts';
 import type { Log } from '../log.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import { createAuthenticator, unauthenticated } from './authenticate.ts';
@@ -107,7 +108,10 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
     if (stopping) response.setHeader('connection', 'close');
     route(request, response).catch((error: unknown) => {
       const requestId = requestIdOf(request);
-      const known = error instanceof MusterError ? error : new MusterError('INTERNAL', 'Unexpected error.');
+      const known =
+        error instanceof MusterError
+          ? error
+          : (databaseTrouble(error) ?? new MusterError('INTERNAL', 'Unexpected error.'));
       if (known !== error && !response.destroyed) log.error({ requestId, err: error }, 'a request failed unexpectedly');
       if (response.headersSent) response.destroy();
       else sendError(response, known, requestId);

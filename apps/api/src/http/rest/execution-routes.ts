@@ -52,7 +52,7 @@ export const executionRoutes: readonly Route[] = [
         example: undefined,
       },
     },
-    errors: ['BAD_INPUT', 'NOT_FOUND'],
+    errors: ['NOT_FOUND'],
     async handle(call) {
       const id = idOf(call);
       const after = lastEventId(call);
@@ -71,7 +71,7 @@ export const executionRoutes: readonly Route[] = [
       'What nobody works on ends at once; what runs becomes CANCELLING until its worker answers. Cancelling twice is fine.',
     parameters: [executionId],
     answers: { 200: one },
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT'],
     async handle(call) {
       const id = idOf(call);
       const { services, viewer } = call.context;
@@ -93,7 +93,7 @@ export const executionRoutes: readonly Route[] = [
       example: { approved: true },
     },
     answers: { 200: one },
-    errors: ['BAD_INPUT', 'ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE'],
+    errors: ['ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE'],
     async handle(call) {
       const id = idOf(call);
       const { services, viewer } = call.context;

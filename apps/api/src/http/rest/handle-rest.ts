@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { Context } from '../../graphql/context.ts';
@@ -30,6 +31,8 @@ const PREFIXES: ReadonlySet<string> = new Set(['workflows', 'deployments', 'exec
 
 /** Route, token, query, then the route's own work; one shape for every error. */
 export function createRest(options: RestOptions): RestHandler {
+  // One listener for each request that is open.
+  setMaxListeners(0, options.stop);
   return (request, response, path) => {
     if (path === OPENAPI) return answering(request, response, async () => sendOpenApi(request, response));
     const prefix = path.split('/', 2)[1] ?? '';

@@ -5,8 +5,8 @@ import { ref, schemas } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** What any route may answer. */
-const ALWAYS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE', 'INTERNAL'];
+/** What any route may answer; BAD_INPUT for a query or an address that cannot be read. */
+const ALWAYS: readonly ErrorCode[] = ['BAD_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE', 'INTERNAL'];
 
 /** One sentence per code, for the examples. */
 const MESSAGES: Record<ErrorCode, string> = {
@@ -87,7 +87,7 @@ function responsesOf(route: Route): Json {
   const responses: Json = {};
   for (const [status, answer] of Object.entries(route.answers)) responses[status] = answerOf(answer);
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...route.errors, ...ALWAYS]) {
+  for (const code of new Set([...ALWAYS, ...route.errors])) {
     const status = statusOf(new MusterError(code, ''));
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

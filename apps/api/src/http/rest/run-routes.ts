@@ -36,7 +36,6 @@ interface Target {
 }
 
 const RUN_ERRORS: readonly ErrorCode[] = [
-  'BAD_INPUT',
   'ROUTING_INPUT_INVALID',
   'UNKNOWN_WORKER',
   'NOT_FOUND',

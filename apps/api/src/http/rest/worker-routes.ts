@@ -110,7 +110,7 @@ export const workerRoutes: readonly Route[] = [
     answers: {
       200: { description: 'By name.', schema: ref('WorkerPage'), example: { workers: [examples.worker], next: null } },
     },
-    errors: ['BAD_INPUT'],
+    errors: [],
     sharedWithPage: true,
     handle: async (call) => page(call, workerJson),
   },
@@ -140,7 +140,7 @@ export const workerRoutes: readonly Route[] = [
         example: { workers: [examples.registryEntry], next: null },
       },
     },
-    errors: ['BAD_INPUT'],
+    errors: [],
     async handle(call) {
       const { fleet } = call.context.services;
       return page(call, (worker) => heartbeatJson(worker, fleet.record(worker.facts.name)?.pulse ?? null));
@@ -173,7 +173,7 @@ export const workerRoutes: readonly Route[] = [
       example: { metadata: { rack: 'b3' }, replace: false },
     },
     answers: metadataAnswer,
-    errors: ['BAD_INPUT', 'NOT_FOUND', 'TOO_LARGE'],
+    errors: ['NOT_FOUND', 'TOO_LARGE'],
     async handle(call) {
       const { services, viewer } = call.context;
       const { metadata, replace } = await readChange(call);
@@ -226,7 +226,7 @@ export const workerRoutes: readonly Route[] = [
       example: 'b3',
     },
     answers: metadataAnswer,
-    errors: ['BAD_INPUT', 'NOT_FOUND', 'TOO_LARGE'],
+    errors: ['NOT_FOUND', 'TOO_LARGE'],
     async handle(call) {
       const { services, viewer } = call.context;
       const patch = { [call.params['key'] ?? '']: await readValue(call) };
