@@ -86,16 +86,9 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         return sendJson(response, 200, { status: 'ok' });
       case '/readyz':
         return sendReadiness(response, stopping ? 'stopping' : await options.readiness());
-      case '/metrics': {
+      case '/metrics':
         if (!authenticator.viewerOf(request)) throw unauthenticated();
-        const text = await options.metrics();
-        response.writeHead(200, {
-          'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-          'cache-control': 'no-store',
-        });
-        response.end(text);
-        return;
-      }
+        return sendMetrics(response, await options.metrics());
       default: {
         const answered = rest(request, response, path);
         if (answered !== null) return answered;
@@ -147,6 +140,11 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
       clearTimeout(timer);
     },
   };
+}
+
+function sendMetrics(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(text);
 }
 
 function sendReadiness(response: ServerResponse, problem: string | null): void {
