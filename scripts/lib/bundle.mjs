@@ -6,10 +6,12 @@ import process from 'node:process';
 import { rolldown } from 'rolldown';
 import { bundleDir, inRoot } from './workspace.mjs';
 
-/** Every file that is started or loaded by name: the command, what workflow files import, the threads. */
+/** Every file that is started or loaded by name: the command, what workflow files import, processes of handlers and what they load, the threads. */
 const entries = {
   muster: inRoot('packages/cli/src/main.ts'),
   'worker-sdk': inRoot('packages/worker/src/index.ts'),
+  'runner-child': inRoot('packages/worker/src/runners/child-main.ts'),
+  'import-user-module': inRoot('packages/cli/src/import-user-module.ts'),
   'pglite-worker': inRoot('prisma/src/pglite-worker.mjs'),
 };
 

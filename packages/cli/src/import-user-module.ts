@@ -82,6 +82,12 @@ const outside: Plugin = {
   },
 };
 
+/** Where {@link importUserModule} is, as `module:export`, for processes that import a module by themselves. */
+export function userModuleLoader(): string {
+  const bundled = new URL('./import-user-module.mjs', import.meta.url);
+  return `${existsSync(bundled) ? bundled.href : new URL('./import-user-module.ts', import.meta.url).href}:importUserModule`;
+}
+
 function sdkUrl(): string {
   const bundled = new URL('./worker-sdk.mjs', import.meta.url);
   return (existsSync(bundled) ? bundled : new URL('../../worker/src/index.ts', import.meta.url)).href;

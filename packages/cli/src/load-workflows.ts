@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isWorkflow, type Workflow } from '@muster/worker';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import { importUserModule } from './import-user-module.ts';
 
@@ -16,9 +17,14 @@ export async function loadWorkflows(files: readonly string[], cwd: string): Prom
     const exported = workflowsOf(await load(path, file));
     if (exported.length === 0)
       throw usage(`${file} exports no workflow: export const name = workflow({ … }, handler).`);
-    for (const one of exported) found.set(one.ref, one);
+    for (const one of exported) found.set(one.ref, withModule(one, pathToFileURL(path).href));
   }
   return [...found.values()];
+}
+
+// For the runner subprocess, whose processes load the file again.
+function withModule(one: Workflow, module: string): Workflow {
+  return { ...one, options: { module, ...one.options } };
 }
 
 async function load(path: string, file: string): Promise<object> {

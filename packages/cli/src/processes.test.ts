@@ -118,6 +118,31 @@ export const urls = workflow({ namespace: 'test', name: basename(url, '.mjs') + 
       .toMatchObject({ workflows: ['test/shout', 'test/urls-both-0'] });
   }, 90_000);
 
+  test('runs TypeScript in processes of their own, with metrics from a file', async () => {
+    const text = `
+import { workflow } from '@muster/worker';
+enum Kind { One = 'one' }
+export const apart = workflow<unknown, unknown>({ namespace: 'test', name: 'apart', runner: 'subprocess' }, (ctx) => {
+  ctx.log(Kind.One);
+  return { pid: process.pid, token: process.env['MUSTER_TOKEN'] ?? null };
+});`;
+    write('metrics.ts', 'const depth: number = 3; export function collect() { return { depth }; }');
+    const args = ['--metrics-provider', './metrics.ts:collect', '--no-builtin-metrics', '--memory-limit', '400'];
+    server.heartbeatSeconds = 0.1;
+    const { child } = start(['worker', 'start', ...args, write('apart.ts', text)]);
+    await expect
+      .poll(() => server.registrations[0], patience)
+      .toMatchObject({ workflows: ['test/apart'], runners: ['inprocess', 'subprocess'] });
+    expect(server.workflows[0]).toMatchObject({ name: 'apart', runner: 'subprocess' });
+    await expect.poll(() => server.heartbeats.at(-1)?.['metrics'], patience).toEqual({ depth: 3 });
+    server.assign(['ex_1'], 'test/apart', { claim: { workflowRunner: 'subprocess' } });
+    await expect
+      .poll(() => server.items('ends'), patience)
+      .toMatchObject([{ state: 'COMPLETED', output: { token: null } }]);
+    expect(server.items('ends')[0]?.['output']).not.toMatchObject({ pid: child.pid });
+    expect(server.items('events')).toMatchObject([{ type: 'log', data: { message: 'one' } }]);
+  }, 90_000);
+
   test('a file without workflows, or one that does not load, is a usage error', async () => {
     const empty = start(['worker', 'start', write('empty.ts', 'export const nothing = 1;')]);
     const broken = start(['worker', 'start', write('broken.ts', 'throw new Error("no such sensor");')]);

@@ -1,7 +1,8 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ClientError } from '@muster/client';
-import { type Log, type LogLevel, Worker } from '@muster/worker';
+import { type Log, type LogLevel, type RunnerName, Worker } from '@muster/worker';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { userModuleLoader } from '../import-user-module.ts';
 import type { Io } from '../io.ts';
 import { loadWorkflows } from '../load-workflows.ts';
 import { type ConnectionFlags, resolveConnection } from '../settings/connection.ts';
@@ -12,6 +13,12 @@ export interface WorkerStartFlags extends ConnectionFlags {
   readonly role?: string;
   readonly label?: readonly string[];
   readonly capacity?: string;
+  readonly runner?: readonly RunnerName[];
+  readonly memoryLimit?: string;
+  readonly metricsProvider?: string;
+  readonly metricsInterval?: string;
+  readonly builtinMetrics?: boolean;
+  readonly drainSeconds?: string;
   readonly json?: boolean;
 }
 
@@ -32,11 +39,34 @@ export async function workerStart(io: Io, files: readonly string[], flags: Worke
     labels,
     ...(capacity === undefined ? {} : { capacity }),
     workflows,
+    moduleLoader: userModuleLoader(),
+    ...measuring(flags),
+    ...running(flags),
     log,
   });
   const refs = workflows.map((one) => one.ref);
   log('info', `Starting worker ${worker.name} of role ${worker.role} with ${refs.join(', ')}.`);
   return await endOf(worker, io);
+}
+
+function measuring({ metricsProvider, metricsInterval, builtinMetrics = true }: WorkerStartFlags) {
+  return {
+    ...(metricsProvider === undefined ? {} : { metricsProvider }),
+    ...(metricsInterval === undefined
+      ? {}
+      : { metricsInterval: parseWhole(metricsInterval, '--metrics-interval', 1, 86_400) }),
+    builtinMetrics,
+  };
+}
+
+function running({ runner, memoryLimit, drainSeconds }: WorkerStartFlags) {
+  return {
+    ...(runner === undefined ? {} : { runners: runner }),
+    ...(memoryLimit === undefined
+      ? {}
+      : { subprocess: { memoryLimitMb: parseWhole(memoryLimit, '--memory-limit', 128, 1_048_576) } }),
+    ...(drainSeconds === undefined ? {} : { drainSeconds: parseWhole(drainSeconds, '--drain-seconds', 0, 86_400) }),
+  };
 }
 
 /** Runs the worker to its end and says how that was. */

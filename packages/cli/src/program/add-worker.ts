@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { WorkerListFlags } from '../commands/worker-commands.ts';
 import type { MetadataSetFlags } from '../commands/worker-metadata.ts';
 import type { WorkerStartFlags } from '../commands/worker-start.ts';
@@ -30,6 +30,15 @@ function addStart(worker: Command, { io, exit }: Setup): void {
     .option('--role <role>', 'what it announces itself as (SERVICE_ROLE, else worker)')
     .option('--label <key=value>', 'a label that policies can match; may be repeated', collect)
     .option('--capacity <n>', 'most executions at once (no limit)')
+    .option(
+      '--metrics-provider <module:export>',
+      'a function that returns metrics for policies, e.g. ./metrics.ts:collect',
+    )
+    .option('--metrics-interval <s>', 'seconds between two calls of it (10)')
+    .option('--no-builtin-metrics', 'leave the flux.* metrics out')
+    .addOption(new Option('--runner <name...>', 'what it offers (both)').choices(['inprocess', 'subprocess']))
+    .option('--memory-limit <MiB>', 'of each process of the runner subprocess (512)')
+    .option('--drain-seconds <s>', 'how long running work may take after SIGTERM (60)')
     .option('--json', 'print each line of its log as JSON')
     .addHelpText(
       'after',
@@ -83,7 +92,7 @@ function addAvailability(worker: Command, { ask }: Setup): void {
       });
   }
   withQuery(worker.command('remove'))
-    .description('Forget a worker that is offline.')
+    .description('Take a worker off the list, with its metadata; what it runs is given to others.')
     .argument('<name>')
     .addHelpText('after', examples(['muster worker remove gpu-eu']))
     .action(async (name: string, flags: QueryFlags) => {
