@@ -105,6 +105,12 @@ w-9       worker  ROLE_MISMATCH  role worker is not gpu-worker`,
   );
 });
 
+test('a metric is told with its age when it was read', () => {
+  const cells = [{ state: 'SCORED' as const, value: 0.25, valueAgeMs: 3_240, normalised: 1, weighted: 5 }];
+  const read = { ...decision, terms: [terms[1]!], candidates: [{ ...candidate, cells }] };
+  expect(whyText({ ...execution, latestDecision: read }, now, style)).toContain('0.25 (3.2 s old) → 5');
+});
+
 test('while it waits: what would happen now, every reason, and the warnings', () => {
   const waiting: Execution = {
     ...execution,

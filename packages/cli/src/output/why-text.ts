@@ -116,7 +116,7 @@ function cellText(cell: CandidateFieldsFragment['cells'][number] | undefined): s
   if (cell === undefined) return '–';
   switch (cell.state) {
     case 'SCORED':
-      return `${shortValue(cell.value, 16)} → ${cell.weighted === null ? '–' : shortNumber(cell.weighted)}`;
+      return `${shortValue(cell.value, 16)}${ageText(cell.valueAgeMs)} → ${cell.weighted === null ? '–' : shortNumber(cell.weighted)}`;
     case 'MISSING':
       return 'no value';
     case 'INACTIVE':
@@ -126,6 +126,11 @@ function cellText(cell: CandidateFieldsFragment['cells'][number] | undefined): s
     case 'WITHHELD':
       return 'withheld';
   }
+}
+
+// Of a metric, which is as good as it is fresh.
+function ageText(ageMs: number | null): string {
+  return ageMs === null ? '' : ` (${(ageMs / 1_000).toFixed(1)} s old)`;
 }
 
 function rejectionTable(candidates: readonly CandidateFieldsFragment[], style: Style): string {
