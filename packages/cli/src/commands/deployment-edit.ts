@@ -21,7 +21,7 @@ export interface EditFlags {
 }
 
 export interface DeploymentCreateFlags {
-  readonly variant: readonly string[];
+  readonly variant?: readonly string[];
   readonly module?: string;
   readonly description?: string;
   readonly comment?: string;
@@ -36,11 +36,16 @@ export async function deploymentCreate(
   slug: string,
   flags: DeploymentCreateFlags,
 ): Promise<void> {
+  const variants = flags.variant ?? [];
+  if (variants.length === 0) {
+    const message = 'A deployment has at least one variant: --variant LABEL=WORKFLOW.';
+    throw new CommandError(message, exitCodes.usage);
+  }
   const input = {
     slug,
     module: flags.module ?? null,
     description: flags.description ?? null,
-    variants: flags.variant.map(parseVariant),
+    variants: variants.map(parseVariant),
     comment: flags.comment ?? null,
     idempotencyKey: flags.idempotencyKey ?? null,
   };

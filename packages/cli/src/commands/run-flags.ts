@@ -81,7 +81,8 @@ async function followRun(context: CommandContext, execution: ExecutionFieldsFrag
   if (!context.json) io.err(`${execution.id} is ${execution.state}.`);
   await printEvents(context, execution.id, 0);
   const { execution: shown } = await client.request(ExecutionShowDocument, { id: execution.id });
-  const ended = shown ?? execution;
+  // Its events have been printed already.
+  const ended = shown === null ? execution : { ...shown, events: undefined };
   io.out(
     context.json
       ? JSON.stringify({ execution: ended })

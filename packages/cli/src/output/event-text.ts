@@ -8,6 +8,15 @@ export type ExecutionEvent = ExecutionEventsSubscription['executionEvents'];
 export function eventText({ at, type, worker, data }: ExecutionEvent, style: Style): string {
   const parts = [style.dim(at), paintState(type, style)];
   if (worker !== null) parts.push(worker);
-  if (data !== null && data !== undefined) parts.push(typeof data === 'string' ? data : JSON.stringify(data));
+  if (data !== null && data !== undefined) parts.push(dataText(data));
   return renderText(parts.join('  '), style);
+}
+
+/** Errors as their sentence, without the stack, which `execution show --json` has; everything else as it is. */
+function dataText(data: unknown): string {
+  if (typeof data === 'string') return data;
+  if (typeof data === 'object' && data !== null && 'message' in data && 'type' in data) {
+    return `${String(data.type)}: ${String(data.message)}`;
+  }
+  return JSON.stringify(data);
 }

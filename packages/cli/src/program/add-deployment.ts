@@ -55,7 +55,7 @@ function addEditing(deployment: Command, { ask }: Setup): void {
   withQuery(deployment.command('create'))
     .description('Create a deployment.')
     .argument('<slug>')
-    .requiredOption('--variant <variant>', variantHelp, collect)
+    .option('--variant <variant>', variantHelp, collect)
     .option('--module <name>', 'what asks for it')
     .option('--description <text>')
     .option('--comment <text>', 'for its history')
