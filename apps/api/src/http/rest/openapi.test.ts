@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -69,6 +70,12 @@ describe('the OpenAPI document', () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(expected);
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(expected);
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(expected.length);
+  });
+
+  it('is told in the documentation, route by route', () => {
+    const page = readFileSync(new URL('../../../../../docs/rest-api.md', import.meta.url), 'utf8');
+    const told = [...page.matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(([, name]) => name);
+    expect(told.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
   });
 
   it.each(operations)('$name names the parameters of its path', ({ path, operation }) => {
