@@ -36,8 +36,9 @@ export async function findBroken(db: ClientBase, accepted: readonly Accepted[], 
     'nothing was accepted twice': await twice(db, accepted),
     'each has ended once': await wrong(
       db,
-      `SELECT t.execution_id || ' ' || count(*) FROM execution_timeline t
-       WHERE t.type IN ('COMPLETED', 'FAILED', 'CANCELLED') GROUP BY t.execution_id HAVING count(*) <> 1`,
+      `SELECT x.id || ' ' || count(t.type) FROM execution x
+       LEFT JOIN execution_timeline t ON t.execution_id = x.id AND t.type IN ('COMPLETED', 'FAILED', 'CANCELLED')
+       GROUP BY x.id HAVING count(t.type) <> 1`,
     ),
     'the sequence of each timeline is unbroken': await wrong(
       db,

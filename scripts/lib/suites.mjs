@@ -41,6 +41,7 @@ export const slowChecks = () => [
   ),
   countingCheck('conformance', ['--import', 'tsx', inRoot('packages/core/conformance/run.ts')]),
   vitestCheck('black box', 'e2e'),
+  vitestCheck('soak', 'e2e', { args: ['--config=vitest.soak.config.ts'] }),
   needChromium(),
   playwrightCheck('browser', 'e2e'),
 ];
