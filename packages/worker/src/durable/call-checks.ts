@@ -4,7 +4,7 @@ import { isWorkflow } from '../workflow.ts';
 import { currentTask } from './task-runner.ts';
 
 /** Longest sleep that makes sense: ten years. */
-const maxSleepMs = 10 * 366 * 86_400_000;
+const maxSleepMs = 10 * 365 * 86_400_000;
 const maxNameLength = 200;
 
 /** Durable calls belong to the handler: inside of a task they would be made in some tries and not in others. */
