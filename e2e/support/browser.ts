@@ -33,7 +33,7 @@ export const test = base.extend<TestFixtures, SuiteFixtures>({
       await use(server);
       await server.dispose();
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   baseURL: async ({ server }, use) => use(server.url),
   page: async ({ page, server }, use) => {

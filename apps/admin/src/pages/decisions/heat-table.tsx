@@ -141,12 +141,13 @@ function HeatCell({
   const share = intensity(cell, terms, view);
   const { main, sub } = cellText(cell, view, term?.note);
   const scored = cell.state === 'SCORED';
-  const age = cell.valueAgeMs == null ? undefined : `value was ${(cell.valueAgeMs / 1000).toFixed(1)} s old`;
+  // A metric is as good as it is fresh.
+  const old = cell.valueAgeMs == null ? '' : `${(cell.valueAgeMs / 1000).toFixed(1)} s old`;
+  const under = [sub, old].filter((part) => part !== '').join(' · ');
   return (
     <td
       className={`heat h${heatStep(share)} hs-${cell.state.toLowerCase()}`}
-      aria-label={`${worker}, ${term?.text ?? ''}: ${main} ${sub}`.trim()}
-      title={age}
+      aria-label={`${worker}, ${term?.text ?? ''}: ${main} ${under}`.trim()}
       tabIndex={stop ? 0 : -1}
       data-cell={place}
       onFocus={onFocus}
@@ -155,7 +156,7 @@ function HeatCell({
         {cell.state === 'WITHHELD' && <IconLock size={13} aria-hidden />}
         {scored ? main : <em>{main}</em>}
       </span>{' '}
-      <span className="hv">{sub}</span>
+      <span className="hv">{under}</span>
       {scored && view !== 'raw' && (
         <span className="hb" aria-hidden>
           <u style={{ width: `${share * 100}%` }} />

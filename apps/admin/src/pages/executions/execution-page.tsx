@@ -1,53 +1,37 @@
-import { Button, Menu } from '@mantine/core';
-import {
-  IconCircleMinus,
-  IconCopy,
-  IconDots,
-  IconLink,
-  IconPlayerPlay,
-  IconRefresh,
-  IconZoomQuestion,
-} from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
+import { IconZoomQuestion } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { ExecutionQuery } from '../../api/generated/graphql.ts';
 import { useSubscription } from '../../api/live.ts';
-import { noticeServerTime } from '../../api/server-clock.ts';
-import { useMay } from '../../api/viewer.ts';
 import { usePollWhenStale } from '../../api/polling.ts';
-import { duration, shortId } from '../../format.ts';
+import { noticeServerTime } from '../../api/server-clock.ts';
+import { shortId } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
-import { useServerNow } from '../../hooks/use-server-now.ts';
 import { paths } from '../../paths.ts';
 import { executionLook } from '../../status.ts';
-import { Anchor, useFollow } from '../../ui/anchor.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
-import { CopyButton, copyText } from '../../ui/copy.tsx';
-import { Glyph } from '../../ui/icon.tsx';
+import { useFollow } from '../../ui/anchor.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
-import { Dot, PageHead, Panel } from '../../ui/layout.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PageHead, Panel } from '../../ui/layout.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
-import { showToast } from '../../ui/toast.tsx';
 import { EmptyView, ErrorView, SkeletonRows } from '../../ui/view-states.tsx';
 import { Attempts } from './attempts.tsx';
-import { asCurl, asGraphql, callOf } from './copy-as.ts';
+import { Children } from './children.tsx';
+import { ExecutionActions } from './execution-actions.tsx';
+import { ExecutionMeta } from './execution-meta.tsx';
 import {
-  CancelDocument,
   type ExecutionDetail,
   ExecutionDocument,
   ExecutionEventsDocument,
   ExecutionLiveDocument,
-  RetryDocument,
   type TimelineEvent,
 } from './execution-queries.ts';
 import { Timeline } from './timeline.tsx';
 import { withParkings } from './timeline-words.ts';
+import { CancellingBanner, WaitingBanner } from './waiting.tsx';
 import { ParkedBanner, WhyHere, WhyWaitingPanel } from './why.tsx';
-
-const ENDED = new Set(['COMPLETED', 'FAILED', 'CANCELLED']);
 
 export function ExecutionPage() {
   const { id = '' } = useParams({ strict: false });
@@ -61,8 +45,8 @@ export function ExecutionPage() {
         mono={query.data?.execution !== null}
         title={query.data?.execution === null ? 'Execution not found' : id}
         badge={execution && <StatusBadge look={executionLook(execution)} pill />}
-        meta={execution && <Meta execution={execution} />}
-        actions={execution && <Actions execution={execution} />}
+        meta={execution && <ExecutionMeta execution={execution} />}
+        actions={execution && <ExecutionActions execution={execution} />}
       />
       {execution ? (
         <Body execution={execution} events={withParkings(execution.events.nodes, execution.decisions.nodes)} />
@@ -138,197 +122,13 @@ function useLiveExecution(id: string) {
   return query;
 }
 
-function Meta({ execution }: { execution: ExecutionDetail }) {
-  return (
-    <>
-      {execution.deployment && (
-        <>
-          <Anchor className="l" href={paths.deployment(execution.deployment.slug)}>
-            {execution.deployment.slug}
-          </Anchor>{' '}
-          / {execution.variantLabel}
-          <Dot />
-        </>
-      )}
-      <Anchor
-        className="l"
-        href={paths.workflow(
-          execution.workflowRef,
-          execution.version ? { version: String(execution.version.number) } : {},
-        )}
-      >
-        {execution.workflowRef}
-        {execution.version && ` v${execution.version.number}`}
-      </Anchor>
-      {execution.workerName && (
-        <>
-          <Dot />
-          on{' '}
-          <Anchor className="l" href={paths.worker(execution.workerName)}>
-            {execution.workerName}
-          </Anchor>
-        </>
-      )}
-      <Dot />
-      attempt {execution.attempt} of {execution.maxAttempts}
-      <Dot />
-      <Elapsed execution={execution} />
-      <Dot />
-      by {execution.submittedBy}
-      {execution.sessionKey != null && (
-        <>
-          <Dot />
-          session <span className="mono">{execution.sessionKey}</span>
-        </>
-      )}
-      {execution.retryOf && (
-        <>
-          <Dot />
-          retry of{' '}
-          <Anchor className="l mono" href={paths.execution(execution.retryOf.id)}>
-            {shortId(execution.retryOf.id)}
-          </Anchor>
-        </>
-      )}
-    </>
-  );
-}
-
-function Elapsed({ execution }: { execution: ExecutionDetail }) {
-  const now = useServerNow();
-  const { startedAt, finishedAt, createdAt } = execution;
-  if (startedAt) {
-    const ms = (finishedAt ? Date.parse(finishedAt) : now) - Date.parse(startedAt);
-    return `${finishedAt ? 'ran' : 'running'} ${duration(Math.max(0, ms))}`;
-  }
-  if (finishedAt) return `ended after ${duration(Date.parse(finishedAt) - Date.parse(createdAt))}`;
-  return `waiting ${duration(Math.max(0, now - Date.parse(createdAt)))}`;
-}
-
-function Actions({ execution }: { execution: ExecutionDetail }) {
-  const client = useQueryClient();
-  const follow = useFollow();
-  const may = useMay();
-  const [asking, setAsking] = useState(false);
-  const ended = ENDED.has(execution.state);
-  const cancel = useMutation<unknown, ApiError>({
-    mutationFn: () => execute(CancelDocument, { input: { id: execution.id } }),
-    onSuccess: () => {
-      setAsking(false);
-      void client.invalidateQueries({ queryKey: ['execution', execution.id] });
-    },
-    onError: (error) => {
-      setAsking(false);
-      showToast({ message: error.message });
-    },
-  });
-  const retry = useMutation<string, ApiError>({
-    mutationFn: async () => (await execute(RetryDocument, { input: { id: execution.id } })).retryExecution.execution.id,
-    onSuccess: (id) => follow(paths.execution(id)),
-    onError: (error) => showToast({ message: error.message }),
-  });
-  return (
-    <>
-      <CopyAs execution={execution} />
-      {ended ? (
-        <PermittedButton
-          permission="execution:create"
-          allowed={may('execution:create')}
-          loading={retry.isPending}
-          leftSection={<Glyph icon={IconRefresh} />}
-          onClick={() => retry.mutate()}
-        >
-          Retry
-        </PermittedButton>
-      ) : (
-        <PermittedButton
-          permission="execution:cancel"
-          allowed={may('execution:cancel')}
-          leftSection={<Glyph icon={IconCircleMinus} />}
-          onClick={() => setAsking(true)}
-        >
-          Cancel…
-        </PermittedButton>
-      )}
-      <More execution={execution} />
-      {asking && (
-        <Confirm
-          title={`Cancel ${shortId(execution.id)}?`}
-          verb="Cancel execution"
-          danger
-          pending={cancel.isPending}
-          onConfirm={() => cancel.mutate()}
-          onCancel={() => setAsking(false)}
-        >
-          <p>
-            {execution.workerName
-              ? `${execution.workerName} is told to stop. What it has done already stays done.`
-              : 'It has not started, so nothing was done yet.'}
-          </p>
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-function CopyAs({ execution }: { execution: ExecutionDetail }) {
-  const call = callOf(execution);
-  return (
-    <Menu position="bottom-end" width={220}>
-      <Menu.Target>
-        <Button leftSection={<Glyph icon={IconCopy} />}>Copy as</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void copyText(asCurl(call, location.origin), 'curl command copied')}>
-          Copy as curl
-        </Menu.Item>
-        <Menu.Item onClick={() => void copyText(asGraphql(call), 'GraphQL copied')}>Copy as GraphQL</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function More({ execution }: { execution: ExecutionDetail }) {
-  const follow = useFollow();
-  return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <button type="button" className="icon-button" aria-label={`More actions for ${shortId(execution.id)}`}>
-          <Glyph icon={IconDots} />
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<Glyph icon={IconCopy} />} onClick={() => void copyText(execution.id)}>
-          Copy id
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<Glyph icon={IconLink} />}
-          onClick={() => void copyText(location.origin + paths.execution(execution.id))}
-        >
-          Copy link
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<Glyph icon={IconPlayerPlay} />}
-          onClick={() =>
-            follow(
-              paths.executionNew(
-                execution.deployment ? { deployment: execution.deployment.slug } : { workflow: execution.workflowRef },
-              ),
-            )
-          }
-        >
-          Start another
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
 function Body({ execution, events }: { execution: ExecutionDetail; events: readonly TimelineEvent[] }) {
   const waiting = execution.state === 'PENDING' || execution.state === 'RESUMING';
   return (
     <>
       {execution.parked && <ParkedBanner execution={execution} />}
+      <WaitingBanner execution={execution} />
+      <CancellingBanner execution={execution} />
       <div className="grid g53 start-aligned">
         <div className="grid">
           <WhyHere execution={execution} />
@@ -345,6 +145,7 @@ function Body({ execution, events }: { execution: ExecutionDetail; events: reado
               )}
             </Panel>
           )}
+          <Children id={execution.id} />
           {execution.attempts.length > 0 && <Attempts attempts={execution.attempts} />}
           <Panel
             title="Input"

@@ -60,6 +60,7 @@ graphql(`
     maxAttempts
     submittedBy
     claimedAt
+    updatedAt
     generation
     revision
     retryOf {
@@ -230,6 +231,40 @@ export const CancelDocument = graphql(`
       execution {
         ...ExecutionDetail
       }
+    }
+  }
+`);
+
+export const ResumeDocument = graphql(`
+  mutation ResumeExecution($input: ResumeExecutionInput!) {
+    resumeExecution(input: $input) {
+      execution {
+        id
+      }
+    }
+  }
+`);
+
+export const ExecutionChildrenDocument = graphql(`
+  query ExecutionChildren($id: ID!) {
+    execution(id: $id) {
+      id
+      children(first: 50) {
+        totalCount
+        totalCountExact
+        nodes {
+          ...ExecutionRow
+        }
+      }
+    }
+  }
+`);
+
+export const ExecutionTicksDocument = graphql(`
+  subscription ExecutionTicks($filter: ExecutionFilter) {
+    executionChanges(filter: $filter) {
+      kind
+      sequence
     }
   }
 `);
