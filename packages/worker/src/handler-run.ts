@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 import { EventThrottle } from './durable/event-throttle.ts';
 import { HandlerContext } from './durable/handler-context.ts';
@@ -39,6 +40,8 @@ export class HandlerRun implements RunningHandler {
   constructor(options: HandlerRunOptions) {
     const { job, host, clock } = options;
     this.#options = options;
+    // One listener per task under way: many are no leak.
+    setMaxListeners(0, this.#controller.signal, this.#tasks.signal);
     this.#events = new EventThrottle({ send: (event) => host.event(event), clock });
     this.#operations = new Operations({
       job,

@@ -135,13 +135,21 @@ describe('pause', () => {
         left.push(context.generation);
       }
     });
-    await start([waits], { capacity: 1 });
+    const rounds = flow('rounds', async (context) => {
+      for (let n = 0; n < 5; n += 1) await context.now();
+    });
+    await start([waits, rounds], { capacity: 1 });
     server.assign(['ex_1'], 'test/waits');
     await suspended();
     server.wake('ex_1', 'test/waits', 2, 0, { result: 'yes' });
     await ended();
+    // When the answer comes at last, the generation it was for is over.
+    server.behaviour.item = (list) => (list === 'suspends' ? { code: 'CONFLICT' } : undefined);
+    server.behaviour.stepPage = () => ({ code: 'CONFLICT' });
     answer();
     expect(lastEnd()).toMatchObject({ generation: 2, state: 'COMPLETED', output: 'yes' });
+    server.assign(['ex_2'], 'test/rounds');
+    await ended(2);
     expect(left).toEqual([2]);
     expect(server.items('releases')).toEqual([]);
   });

@@ -126,7 +126,7 @@ export class HandlerContext implements ExecutionContext {
     const { operations, events } = this.#parts;
     if (operations.closed || (operations.replaying && currentTask() === undefined)) return;
     try {
-      events.add({ type, data: checkJson(`the data of a ${type} event`, data) });
+      events.add({ type, data: checkJson(`the data of the event ${JSON.stringify(type)}`, data) });
     } catch (error) {
       // Saying something is no reason to fail.
       events.add({ type: 'log', data: { message: (error as Error).message } });
