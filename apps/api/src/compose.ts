@@ -11,6 +11,8 @@ import { RunService } from './modules/execution/run-service.ts';
 import { MetricsService } from './modules/metrics/metrics-service.ts';
 import { PreviewService } from './modules/policy/preview-service.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
+import { createSchedules } from './compose-schedules.ts';
+import { scheduleTargets } from './modules/schedule/schedule-targets.ts';
 import type { Services } from './services.ts';
 
 export interface ComposeOptions {
@@ -62,6 +64,12 @@ export function composeServices(
     now,
     log,
   });
+  const schedules = createSchedules(plane, {
+    config,
+    log,
+    random,
+    targetOf: scheduleTargets(workflows, deploymentService),
+  });
   const stops: (() => void)[] = [];
   const services: Services = {
     config,
@@ -84,6 +92,8 @@ export function composeServices(
     deploymentStore,
     deploymentUsage: new DeploymentUsageStore(executor),
     runs: new RunService({ workflows, deployments: deploymentService, executions, fleet, config, idempotencyKey, log }),
+    schedules: schedules.service,
+    scheduleStore: schedules.store,
     previews: new PreviewService({
       dispatcher,
       decisions,
@@ -101,9 +111,11 @@ export function composeServices(
       stops.push(bus.subscribe('workflow', forget), bus.subscribe('resync', forget));
       await deployments.start();
       metrics.start();
+      schedules.sweep.start();
     },
     async close() {
       for (const stop of stops.splice(0)) stop();
+      await schedules.sweep.close();
       deployments.close();
       await metrics.close();
     },

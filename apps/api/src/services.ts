@@ -14,6 +14,8 @@ import type { ExecutionService } from './modules/execution/execution-service.ts'
 import type { RunService } from './modules/execution/run-service.ts';
 import type { MetricsService } from './modules/metrics/metrics-service.ts';
 import type { PreviewService } from './modules/policy/preview-service.ts';
+import type { ScheduleService } from './modules/schedule/schedule-service.ts';
+import type { ScheduleStore } from './modules/schedule/schedule-store.ts';
 import type { Registry } from './modules/worker/registry.ts';
 import type { WorkerProtocol } from './modules/worker/worker-protocol.ts';
 import type { WorkerService } from './modules/worker/worker-service.ts';
@@ -43,6 +45,8 @@ export interface Services {
   readonly deploymentStore: DeploymentStore;
   readonly deploymentUsage: DeploymentUsageStore;
   readonly runs: RunService;
+  readonly schedules: ScheduleService;
+  readonly scheduleStore: ScheduleStore;
   readonly previews: PreviewService;
   readonly metrics: MetricsService;
 }

@@ -157,5 +157,5 @@ export { KEPT_MAX } from './decision/select.ts';
 export type { TracedDecision } from './decision/traced-decision.ts';
 export { checkCatchUpLimit, checkTiming, MAX_LISTED_RUNS } from './schedule/check-schedule.ts';
 export { type DueRun, dueRun, ON_TIME_MS, spreadDelay } from './schedule/due.ts';
-export { localTime } from './schedule/time-zone.ts';
+export { checkTimeZone, localTime } from './schedule/time-zone.ts';
 export { nextRun, nextRuns, type ScheduleTiming } from './schedule/timing.ts';

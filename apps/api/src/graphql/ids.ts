@@ -1,10 +1,10 @@
 import { MusterError } from '@muster/core';
 
 /** Kinds of global ids and what their raw part is: a UUID (32 hex digits), an integer key, or an execution's UUID and a sequence. */
-const KINDS = { ex: 'uuid', de: 'uuid', ev: 'event', wk: 'int', wf: 'int', wv: 'int', dp: 'int' } as const;
+const KINDS = { ex: 'uuid', de: 'uuid', ev: 'event', wk: 'int', wf: 'int', wv: 'int', dp: 'int', sd: 'int' } as const;
 export type IdKind = keyof typeof KINDS;
 export type UuidKind = 'ex' | 'de';
-export type IntKind = 'wk' | 'wf' | 'wv' | 'dp';
+export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd';
 
 const SHAPES = {
   uuid: /^[0-9a-f]{32}$/,

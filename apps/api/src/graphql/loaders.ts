@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
-import { type Decision, MusterError } from '@muster/core';
+import { type Decision, type JsonValue, MusterError } from '@muster/core';
 import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { AttemptRow, ExecutionPayload, ExecutionRow } from '../modules/execution/execution-rows.ts';
+import type { ScheduleRow } from '../modules/schedule/schedule-row.ts';
 import { roleViews, type RoleView } from '../modules/worker/role-view.ts';
 import type { VersionRow, WorkflowRow } from '../modules/workflow/workflow-store.ts';
 import type { Services } from '../services.ts';
@@ -20,13 +21,16 @@ export interface Loaders {
   readonly decisionOfGeneration: DataLoader<{ executionId: string; generation: number }, StoredDecision | null, string>;
   readonly whyWaiting: DataLoader<string, Decision | null>;
   readonly lastExecutionAt: DataLoader<number, Date | null>;
+  readonly schedule: DataLoader<number, ScheduleRow | null>;
+  readonly scheduleInput: DataLoader<number, JsonValue>;
+  readonly scheduleOfExecution: DataLoader<string, { scheduleId: number; run: Date | null } | null>;
   /** Executions per variant label in a window of so many minutes, by deployment. */
   observed(minutes: number): DataLoader<number, ReadonlyMap<string, number>>;
   roles(): ReadonlyMap<string, RoleView>;
 }
 
 export function createLoaders(services: Services): Loaders {
-  const { workflowStore, executionReader, decisions, deploymentUsage, dispatcher } = services;
+  const { workflowStore, executionReader, decisions, deploymentUsage, dispatcher, scheduleStore } = services;
   const observed = new Map<number, DataLoader<number, ReadonlyMap<string, number>>>();
   let roles: ReadonlyMap<string, RoleView> | undefined;
   return {
@@ -60,6 +64,15 @@ export function createLoaders(services: Services): Loaders {
     ),
     whyWaiting: byMap((ids) => dispatcher.whyWaiting(ids)),
     lastExecutionAt: byMap((ids) => deploymentUsage.lastExecutions(ids)),
+    schedule: byMap((ids) => scheduleStore.byIds(ids)),
+    scheduleInput: new DataLoader<number, JsonValue>(
+      async (ids) => {
+        const found = await scheduleStore.inputs(ids);
+        return ids.map((id) => found.get(id) ?? (found.has(id) && found.get(id) === undefined ? tooLarge() : null));
+      },
+      { maxBatchSize: 200 },
+    ),
+    scheduleOfExecution: byMap((ids) => scheduleStore.ofExecutions(ids)),
     observed(minutes) {
       let loader = observed.get(minutes);
       if (!loader) {

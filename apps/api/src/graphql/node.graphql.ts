@@ -31,6 +31,8 @@ async function findNode(id: string, { loaders, services }: Context): Promise<obj
       return mark(await loaders.version.load(Number(raw)), 'WorkflowVersion');
     case 'dp':
       return mark(services.deployments.byId(Number(raw)), 'Deployment');
+    case 'sd':
+      return mark(await loaders.schedule.load(Number(raw)), 'Schedule');
   }
 }
 

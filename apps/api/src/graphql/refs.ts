@@ -3,6 +3,7 @@ import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { DeploymentRevisionRow, DeploymentRow } from '../modules/deployment/deployment-store.ts';
 import type { VariantView } from '../modules/deployment/variant-view.ts';
 import type { EventRow, ExecutionRow } from '../modules/execution/execution-rows.ts';
+import type { ScheduleRow } from '../modules/schedule/schedule-row.ts';
 import type { RoleView } from '../modules/worker/role-view.ts';
 import type { VersionRow, WorkflowRow } from '../modules/workflow/workflow-store.ts';
 import { builder } from './builder.ts';
@@ -21,6 +22,7 @@ export const DeploymentVariantRef = builder.objectRef<VariantView>('DeploymentVa
 export const DeploymentRevisionRef = builder.objectRef<DeploymentRevisionRow>('DeploymentRevision');
 export const ExecutionRef = builder.objectRef<ExecutionRow>('Execution');
 export const ExecutionEventRef = builder.objectRef<EventRow>('ExecutionEvent');
+export const ScheduleRef = builder.objectRef<ScheduleRow>('Schedule');
 export const DecisionRef = builder.objectRef<StoredDecision>('DispatchDecision');
 
 export const WorkerConnection = connectionType('Worker', WorkerRef);
@@ -30,4 +32,5 @@ export const DeploymentConnection = connectionType('Deployment', DeploymentRef);
 export const DeploymentRevisionConnection = connectionType('DeploymentRevision', DeploymentRevisionRef);
 export const ExecutionConnection = connectionType('Execution', ExecutionRef, { bounded: true });
 export const ExecutionEventConnection = connectionType('ExecutionEvent', ExecutionEventRef);
+export const ScheduleConnection = connectionType('Schedule', ScheduleRef);
 export const DecisionConnection = connectionType('DispatchDecision', DecisionRef, { bounded: true });

@@ -10,6 +10,8 @@ import '../modules/deployment/deployment.graphql.ts';
 import '../modules/deployment/deployment-write.graphql.ts';
 import '../modules/execution/execution.graphql.ts';
 import '../modules/execution/run.graphql.ts';
+import '../modules/schedule/schedule.graphql.ts';
+import '../modules/schedule/schedule-write.graphql.ts';
 import '../modules/decision/decision.graphql.ts';
 import '../modules/policy/policy.graphql.ts';
 import '../modules/metrics/metrics.graphql.ts';

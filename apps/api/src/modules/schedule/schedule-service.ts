@@ -1,0 +1,328 @@
+import { type Issue, MAX_LISTED_RUNS, MusterError, nextRuns } from '@muster/core';
+import type { Bus } from '../../bus/bus.ts';
+import type { UuidSource } from '../../dispatch/ids.ts';
+import type { Executor } from '../../dispatch/statements/executor.ts';
+import { type ScheduleTarget, startSchedule } from '../../dispatch/statements/schedule-fire.ts';
+import { encodeId } from '../../graphql/ids.ts';
+import { keyedFingerprint } from '../../lib/fingerprint.ts';
+import { issuesError } from '../../lib/issues.ts';
+import type { Log } from '../../log.ts';
+import { checkKey } from '../deployment/deployment-service.ts';
+import type { Viewer } from '../viewer/viewer.ts';
+import { readScheduleInput, type ScheduleInput } from './schedule-input.ts';
+import { type ScheduleRow, type TargetColumns, timingOf } from './schedule-row.ts';
+import type { KeyRow, ScheduleContent, ScheduleStore, ScheduleWrite } from './schedule-store.ts';
+
+export interface ScheduleServiceDeps {
+  store: ScheduleStore;
+  executor: Executor;
+  bus: Bus;
+  ids: UuidSource;
+  queue: { offer(ids: readonly string[]): void };
+  /** What a run starts now. Errors: NOT_FOUND, BAD_INPUT, NO_HEALTHY_VARIANT. */
+  targetOf(target: TargetColumns): Promise<ScheduleTarget>;
+  /** Park time of executions of schedules that bring none; 0: for ever. */
+  parkTtlSeconds: number;
+  /** ms by the database's clock. */
+  now(): number;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  idempotencyKey: Uint8Array;
+  log: Log;
+}
+
+export interface CreateScheduleArgs extends ScheduleInput {
+  name: string;
+  paused?: boolean | null | undefined;
+  idempotencyKey?: string | null | undefined;
+}
+
+export interface UpdateScheduleArgs extends Omit<ScheduleInput, 'name'> {
+  name: string;
+  expectedRevision: number;
+  newName?: string | null | undefined;
+}
+
+export interface WrittenSchedule {
+  schedule: ScheduleRow;
+  warnings: string[];
+}
+
+/** A moment at which a schedule may run, for its time zone. */
+export interface PlannedRun {
+  at: Date;
+  timeZone: string;
+}
+
+const NO_RUN = 'Nothing can be started now';
+
+/** What users do to schedules. Their runs are the leader's. */
+export class ScheduleService {
+  readonly #deps: ScheduleServiceDeps;
+
+  constructor(deps: ScheduleServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Errors: NOT_FOUND. */
+  async require(name: string, field = 'name'): Promise<ScheduleRow> {
+    const row = await this.#deps.store.byName(name);
+    if (!row)
+      throw new MusterError('NOT_FOUND', `There is no schedule ${JSON.stringify(name.slice(0, 130))}.`, { field });
+    return row;
+  }
+
+  /**
+   * Errors: BAD_INPUT with every problem (ROUTING_INPUT_INVALID where only the routing input is wrong); CONFLICT for a name in use, or a key used
+   * with another input.
+   */
+  async create(args: CreateScheduleArgs, viewer: Viewer, requestId: string): Promise<WrittenSchedule> {
+    const { idempotencyKey, ...rest } = args;
+    const key: KeyRow | null =
+      idempotencyKey == null
+        ? null
+        : {
+            principal: viewer.name,
+            mutation: 'createSchedule',
+            key: checkKey(idempotencyKey),
+            hmac: keyedFingerprint(this.#deps.idempotencyKey, rest),
+          };
+    const replayed = key && (await this.#replay(key));
+    if (replayed) return replayed;
+    const content = await this.#read(args, null, requestId);
+    if (args.paused) Object.assign(content, { nextAt: null, ...this.#pausedBy(viewer) });
+    const write = this.#write('schedule.create', content, viewer, requestId);
+    const made = await this.#deps.store.create(write, key);
+    if (made !== 'key-used') return this.#written(made);
+    const replay = key && (await this.#replay(key));
+    if (replay) return replay;
+    throw new MusterError('CONFLICT', 'The idempotency key is in use.', { field: 'idempotencyKey' });
+  }
+
+  /** What is absent stays; a paused schedule stays paused. Errors: as for `create`; NOT_FOUND; CONFLICT with `current`. */
+  async update(args: UpdateScheduleArgs, viewer: Viewer, requestId: string): Promise<WrittenSchedule> {
+    const before = await this.#expect(args.name, args.expectedRevision);
+    const { newName, ...input } = args;
+    const content = await this.#read({ ...input, name: newName }, before, requestId);
+    const write = this.#write('schedule.update', content, viewer, requestId);
+    const made = await this.#deps.store.update(before.id, args.expectedRevision, write);
+    return this.#written(made ?? (await this.#conflict(before)));
+  }
+
+  /** Nothing is started until it is resumed; a run that waits is given up. Pausing twice is fine. Errors: NOT_FOUND, CONFLICT. */
+  async pause(
+    name: string,
+    expectedRevision: number | null,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<WrittenSchedule> {
+    const before = await this.#expect(name, expectedRevision);
+    if (before.paused) return this.#written(before);
+    const content = { nextAt: null, queuedAt: null, ...this.#pausedBy(viewer) };
+    return this.#change('schedule.pause', before, content, viewer, requestId);
+  }
+
+  /** Goes on with the next run from now: what lay in the pause is not made up for. Errors: NOT_FOUND, CONFLICT; BAD_INPUT for an unreadable timing. */
+  async resume(
+    name: string,
+    expectedRevision: number | null,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<WrittenSchedule> {
+    const before = await this.#expect(name, expectedRevision);
+    if (!before.paused) return this.#written(before);
+    const [next] = this.plannedRuns(before, 1);
+    const content = { paused: false, pausedBy: null, pausedAt: null, nextAt: next?.at ?? null };
+    return this.#change('schedule.resume', before, content, viewer, requestId);
+  }
+
+  /** Starts one now, whatever its plan, its overlap policy and its pause say. Errors: NOT_FOUND, NO_HEALTHY_VARIANT, CONFLICT. */
+  async run(name: string, viewer: Viewer): Promise<{ schedule: ScheduleRow; executionId: string }> {
+    const { targetOf, executor, ids, parkTtlSeconds, queue, bus, store } = this.#deps;
+    // Changed at this very moment: once more with what it says now.
+    for (let tries = 0; tries < 3; tries += 1) {
+      const schedule = await this.require(name);
+      const target = await targetOf(schedule);
+      const executionId = ids.next();
+      const start = { schedule, target, executionId, defaultParkTtlSeconds: parkTtlSeconds, by: viewer.name };
+      if (!(await startSchedule(executor, start))) continue;
+      queue.offer([executionId]);
+      bus.publish('execution', { id: executionId, revision: 1 });
+      return { schedule: (await store.byIds([schedule.id])).get(schedule.id) ?? schedule, executionId };
+    }
+    throw new MusterError('CONFLICT', `${NO_RUN}: the schedule is being changed. Try again.`, { field: 'name' });
+  }
+
+  /** Executions that it started go on. Errors: NOT_FOUND; CONFLICT as for `update`. */
+  async delete(name: string, expectedRevision: number, viewer: Viewer, requestId: string): Promise<void> {
+    const before = await this.#expect(name, expectedRevision);
+    if (!(await this.#deps.store.delete(before, expectedRevision, viewer.name, requestId)))
+      await this.#conflict(before);
+  }
+
+  /** The next runs from now, as if it were not paused; at most 100. Errors: BAD_INPUT for an unreadable timing. */
+  plannedRuns(
+    row: Pick<ScheduleRow, 'kind' | 'cron' | 'timeZone' | 'intervalSeconds' | 'anchorAt' | 'onceAt'>,
+    count: number,
+  ): PlannedRun[] {
+    if (count < 0 || count > MAX_LISTED_RUNS)
+      throw new MusterError('BAD_INPUT', `count must be from 0 to ${MAX_LISTED_RUNS}.`, { field: 'count' });
+    try {
+      const runs = nextRuns(timingOf(row), this.#deps.now(), count);
+      return runs.map((at) => ({ at: new Date(at), timeZone: row.timeZone }));
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new MusterError('BAD_INPUT', `The timing cannot be read any more: ${error.message}.`, { cause: error });
+    }
+  }
+
+  /** When such a timing would run. Nothing is stored. Errors: BAD_INPUT with every problem. */
+  preview(
+    input: Pick<ScheduleInput, 'cron' | 'intervalSeconds' | 'startAt' | 'at' | 'timeZone'>,
+    count: number,
+  ): PlannedRun[] {
+    const issues: Issue[] = [];
+    const { now } = this.#deps;
+    const start = { before: null, now: now(), random: () => 0, namePath: 'name' };
+    const { content } = readScheduleInput({ ...input, workflow: 'x' }, issues, start);
+    refuse(issues);
+    return this.plannedRuns({ ...EMPTY_TIMING, ...content }, count);
+  }
+
+  async #read(input: ScheduleInput, before: ScheduleRow | null, requestId: string): Promise<ScheduleContent> {
+    const { now, random, log } = this.#deps;
+    const issues: Issue[] = [];
+    const options = { before, now: now(), random, namePath: before === null ? 'name' : 'newName' };
+    const { content, routing } = readScheduleInput(input, issues, options);
+    issues.push(...(await this.#targetIssues(content, before, issues)));
+    refuse(issues);
+    if (routing !== undefined) content.routingInput = routing;
+    if (routing) log.info({ requestId, routingKeys: Object.keys(routing) }, 'routing input received');
+    return content;
+  }
+
+  /** A target that is given must be there now; that nothing of it is healthy now is no problem. */
+  async #targetIssues(content: ScheduleContent, before: ScheduleRow | null, found: readonly Issue[]): Promise<Issue[]> {
+    const given = content.workflow != null || content.deployment != null || content.versionId != null;
+    const known = (path: string): boolean => found.some((issue) => issue.path === path);
+    if (!given || known('workflow') || known('deployment') || known('versionId')) return [];
+    const { workflow = null, deployment = null, versionId = null } = { ...before, ...content };
+    try {
+      await this.#deps.targetOf({ workflow, deployment, versionId, sessionKey: null });
+      return [];
+    } catch (error) {
+      if (!(error instanceof MusterError)) throw error;
+      if (error.code === 'NO_HEALTHY_VARIANT') return [];
+      const path = error.field ?? (deployment === null ? 'workflow' : 'deployment');
+      const code =
+        path === 'versionId' ? 'UNKNOWN_VERSION' : deployment === null ? 'UNKNOWN_WORKFLOW' : 'UNKNOWN_DEPLOYMENT';
+      return [{ path, code, message: error.message }];
+    }
+  }
+
+  #write(action: ScheduleWrite['action'], content: ScheduleContent, viewer: Viewer, requestId: string): ScheduleWrite {
+    return { action, content, by: viewer.name, requestId, note: noteOf(content) };
+  }
+
+  async #change(
+    action: ScheduleWrite['action'],
+    before: ScheduleRow,
+    content: ScheduleContent,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<WrittenSchedule> {
+    const made = await this.#deps.store.update(
+      before.id,
+      before.revision,
+      this.#write(action, content, viewer, requestId),
+    );
+    return this.#written(made ?? (await this.#conflict(before)));
+  }
+
+  #pausedBy(viewer: Viewer): ScheduleContent {
+    return { paused: true, pausedBy: viewer.name, pausedAt: new Date(this.#deps.now()) };
+  }
+
+  /** `expectedRevision` null: whatever it is. */
+  async #expect(name: string, expectedRevision: number | null): Promise<ScheduleRow> {
+    const row = await this.require(name);
+    if (expectedRevision !== null && row.revision !== expectedRevision) throw revisionConflict(row);
+    return row;
+  }
+
+  /** The guarded write found another revision: says which. Errors: always. */
+  async #conflict(known: ScheduleRow): Promise<never> {
+    const now = (await this.#deps.store.byIds([known.id])).get(known.id);
+    throw now
+      ? revisionConflict(now)
+      : new MusterError('NOT_FOUND', `There is no schedule ${known.name} any more.`, { field: 'name' });
+  }
+
+  async #written(schedule: ScheduleRow): Promise<WrittenSchedule> {
+    return { schedule, warnings: await this.#warnings(schedule) };
+  }
+
+  /** What is odd about it, though legal. */
+  async #warnings(schedule: ScheduleRow): Promise<string[]> {
+    const warnings: string[] = [];
+    try {
+      await this.#deps.targetOf(schedule);
+    } catch (error) {
+      if (!(error instanceof MusterError)) throw error;
+      warnings.push(`${NO_RUN}: ${error.message}`);
+    }
+    if (!schedule.paused && schedule.nextAt === null) warnings.push('It has no further run.');
+    return warnings;
+  }
+
+  async #replay(key: KeyRow): Promise<WrittenSchedule | null> {
+    const used = await this.#deps.store.usedKey(key);
+    if (!used) return null;
+    if (!Buffer.from(used.hmac).equals(key.hmac))
+      throw new MusterError('CONFLICT', 'The idempotency key was used with another input.', {
+        field: 'idempotencyKey',
+      });
+    const schedule = (await this.#deps.store.byIds([used.answer.id])).get(used.answer.id);
+    if (!schedule) {
+      throw new MusterError('CONFLICT', `accepted as ${encodeId('sd', used.answer.id)}, since deleted`, {
+        field: 'idempotencyKey',
+      });
+    }
+    return this.#written(schedule);
+  }
+}
+
+const EMPTY_TIMING = {
+  kind: 'CRON',
+  cron: null,
+  timeZone: 'UTC',
+  intervalSeconds: null,
+  anchorAt: null,
+  onceAt: null,
+} as const;
+
+/** What was set, for the audit: inputs by the fact alone, and of routing input nothing. */
+function noteOf({ input, routingInput, ...content }: ScheduleContent): ScheduleWrite['note'] {
+  void routingInput;
+  const set = Object.entries(content).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]);
+  return { ...(Object.fromEntries(set) as object), ...(input === undefined ? {} : { input: input !== null }) };
+}
+
+/** Errors: for any issue, with all of them. */
+function refuse(issues: readonly Issue[]): void {
+  if (issues.length === 0) return;
+  const routingAlone = issues.every(({ path }) => path === 'routingInput');
+  throw issuesError(routingAlone ? 'ROUTING_INPUT_INVALID' : 'BAD_INPUT', issues);
+}
+
+function revisionConflict(current: ScheduleRow): MusterError {
+  const { revision, updatedBy, updatedAt } = current;
+  return new MusterError(
+    'CONFLICT',
+    `${current.name} is at revision ${revision} now, changed by ${updatedBy}. Read it again and repeat the change on it.`,
+    {
+      field: 'expectedRevision',
+      details: { current: { revision, updatedBy, updatedAt: updatedAt.toISOString() } },
+    },
+  );
+}
