@@ -50,6 +50,7 @@ export async function createDispatch(deps: DispatchDeps): Promise<Dispatch> {
     settings: {
       parkTtlSeconds: config.parkTtlSeconds,
       claimSeconds: config.claimSeconds,
+      cancelSeconds: config.cancelSeconds,
       offlineSeconds: livenessWindows(config).offlineMs / 1_000,
     },
   });
@@ -69,6 +70,8 @@ export async function createDispatch(deps: DispatchDeps): Promise<Dispatch> {
     log,
     settings: {
       claimSeconds: config.claimSeconds,
+      cancelSeconds: config.cancelSeconds,
+      parkTtlSeconds: config.parkTtlSeconds,
       mayLead: config.mayLead,
       exclusive: database.kind === 'embedded',
       holder,

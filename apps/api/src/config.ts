@@ -23,6 +23,8 @@ export interface Config {
   readonly staleSeconds: number;
   readonly offlineSeconds: number;
   readonly claimSeconds: number;
+  /** How long a worker has to answer a cancel before the execution ends without it. */
+  readonly cancelSeconds: number;
   readonly logLevel: LogLevel;
   /** Ended executions are kept up to both bounds; null: no such bound. */
   readonly retention: { readonly executions: number | null; readonly days: number | null };
@@ -90,6 +92,7 @@ const environment = z.object({
   MUSTER_STALE_SECONDS: whole(1, 86_400).default(30),
   MUSTER_OFFLINE_SECONDS: whole(1, 86_400).default(60),
   MUSTER_CLAIM_SECONDS: whole(1, 3_600).default(5),
+  MUSTER_CANCEL_SECONDS: whole(1, 3_600).default(30),
   MUSTER_RETENTION_EXECUTIONS: whole(0, 999_999_999).optional(),
   MUSTER_RETENTION_DAYS: whole(0, 36_500).optional(),
   MUSTER_PREPARE: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
@@ -136,6 +139,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
     staleSeconds: e.MUSTER_STALE_SECONDS,
     offlineSeconds: e.MUSTER_OFFLINE_SECONDS,
     claimSeconds: e.MUSTER_CLAIM_SECONDS,
+    cancelSeconds: e.MUSTER_CANCEL_SECONDS,
     logLevel: e.LOG_LEVEL,
     retention: {
       executions: bound(e.MUSTER_RETENTION_EXECUTIONS, embedded ? 100_000 : null),

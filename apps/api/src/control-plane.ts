@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parseWorkflowRef } from '@muster/core';
 import { type Database, migrate, openDatabase } from '@muster/db';
 import type { Bus } from './bus/bus.ts';
 import { createBus } from './bus/create-bus.ts';
@@ -125,6 +126,12 @@ async function assemble(
     ids,
     now,
     versionById: async (id) => invariant(await workflowStore.versionById(id), `version ${id} is gone`),
+    findVersion: async (workflow, number) => {
+      const parsed = parseWorkflowRef(workflow);
+      const latest = parsed && (await workflowStore.latestByRef(`${parsed.namespace}/${parsed.name}`));
+      return latest === null || number === null ? latest : workflowStore.versionByNumber(latest.workflowId, number);
+    },
+    parkTtlSeconds: config.parkTtlSeconds,
     releaseWorker: (request) => releaser.releaseWorker(request),
     recordEnd: (state, count) => figures.recordEnd(state, count),
     operatorStore: new OperatorStore(database.prisma, () => ids.next(), now),

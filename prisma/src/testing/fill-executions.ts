@@ -38,6 +38,22 @@ export async function fillExecutions(database: Pick<Database, 'direct'>, count: 
   }
 }
 
+/** Fills the step table with `count` steps, ten of each of the newest executions; one in ten is an open timer. Statistics are up to date afterwards. */
+export async function fillSteps(database: Pick<Database, 'direct'>, count: number): Promise<void> {
+  const client = await database.direct();
+  try {
+    await client.query(
+      `INSERT INTO step (execution_id, position, generation, kind, name, done, result, wake_at)
+       SELECT x.id, p, 1, CASE WHEN p = 9 THEN 'TIMER' ELSE 'TASK' END, 'step', p < 9, CASE WHEN p < 9 THEN '1'::json END, CASE WHEN p = 9 THEN now() END
+       FROM (SELECT id FROM execution ORDER BY id DESC LIMIT $1) x, generate_series(0, 9) p`,
+      [Math.ceil(count / 10)],
+    );
+    await client.query('VACUUM (ANALYZE) step');
+  } finally {
+    await client.end();
+  }
+}
+
 /** A PostgreSQL with 1,000,000 executions, for the plans of lists. Takes half a minute. */
 export async function millionExecutions(): Promise<{ database: TestDatabase; filled: Filled }> {
   // Nothing here is a request: no limit on a statement's time.

@@ -1,5 +1,5 @@
 export { explain, explainGeneric, type Plan, type PlanNode } from './explain.ts';
-export { type Filled, fillExecutions, millionExecutions } from './fill-executions.ts';
+export { type Filled, fillExecutions, fillSteps, millionExecutions } from './fill-executions.ts';
 export { type PostgresCluster, startPostgresCluster } from './postgres-cluster.ts';
 export {
   createTestDatabase,

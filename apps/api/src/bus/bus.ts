@@ -12,8 +12,8 @@ export interface BusMessages {
   decision: { id: string; executionId: string };
   deployment: { id: number; revision: number };
   workflow: { id: number };
-  /** Something may have become placeable. */
-  wake: { reason: string };
+  /** Something may have become placeable; with `ids`, just these executions (at most 100), which have become queued. */
+  wake: { reason: string; ids?: readonly string[] };
   /** To the replica that holds the worker's connection: these executions are SCHEDULED to it. */
   assigned: { worker: string; items: readonly AssignedItem[] };
   cancel: { worker: string; items: readonly { id: string; generation: number }[] };

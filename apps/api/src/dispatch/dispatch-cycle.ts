@@ -3,6 +3,7 @@ import type { Bus } from '../bus/bus.ts';
 import type { Clock } from '../clock.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Log } from '../log.ts';
+import { announceWoken } from './announce.ts';
 import { DecisionEncoder, type MadeDecision } from '../modules/decision/decision-codec.ts';
 import type { OpenAssignments } from './assignments.ts';
 import { MAX_BATCH } from './batcher.ts';
@@ -17,6 +18,7 @@ import type { Executor } from './statements/executor.ts';
 import { failExecutions } from './statements/fail.ts';
 import { type LeaderSession, LeadershipLostError } from './statements/fence.ts';
 import { parkExecutions } from './statements/park.ts';
+import { wokenBy } from './statements/wake.ts';
 
 /** Shapes that are looked at in vain before the event loop gets a turn. */
 const MAX_VAIN = 64;
@@ -36,6 +38,7 @@ export interface CycleDeps {
   /** ms by the database's clock. */
   now(): number;
   log: Log;
+  parkTtlSeconds: number;
   /** Rows that are not as expected: read them again. */
   reread(ids: readonly string[]): void;
 }
@@ -289,7 +292,7 @@ export class DispatchCycle {
   }
 
   async #fail(session: LeaderSession, batch: readonly Made[]): Promise<void> {
-    const { executor, figures } = this.#deps;
+    const { executor, bus, figures, parkTtlSeconds } = this.#deps;
     const { frames, items, stored } = await this.#encode(batch, (made, decision) => ({
       ...decision,
       id: made.entry.id,
@@ -297,7 +300,9 @@ export class DispatchCycle {
       error: made.traced.parts.failure ?? { type: 'DispatchError', message: 'it cannot be dispatched' },
       made,
     }));
-    const rows = new Map((await failExecutions(executor, session, frames, items)).map((row) => [row.id, row]));
+    const ended = await failExecutions(executor, session, frames, items, parkTtlSeconds);
+    const rows = new Map(ended.map((row) => [row.id, row]));
+    announceWoken(bus, wokenBy(ended));
     if (rows.size > 0) stored();
     figures.recordEnd('FAILED', rows.size);
     for (const id of rows.keys()) this.#inFlight.delete(id);

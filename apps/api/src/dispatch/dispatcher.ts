@@ -6,6 +6,8 @@ import type { DecisionStore } from '../modules/decision/decision-store.ts';
 import type { FreshExecution } from '../modules/execution/submitter.ts';
 import type { Decision } from '@muster/core';
 import { OpenAssignments } from './assignments.ts';
+import { MAX_BATCH } from './batcher.ts';
+import { Canceller } from './canceller.ts';
 import type { Dispatcher as DispatcherApi, DispatchStats, PreviewRequest } from './dispatch-api.ts';
 import { DispatchCycle } from './dispatch-cycle.ts';
 import type { DispatchFigures } from './figures.ts';
@@ -29,6 +31,8 @@ const MARK_AFTER_MS = 2_000;
 /** Shapes waiting aside that are looked at again each second, whatever has or has not been heard. */
 const REEXAMINED_PER_TICK = 64;
 const MAX_PARKED_REASONS = 10;
+/** Statements of marks in one tick. */
+const MARKS_PER_TICK = 5;
 
 export interface DispatcherDeps {
   executor: Executor;
@@ -47,6 +51,9 @@ export interface DispatcherDeps {
   log: Log;
   settings: {
     claimSeconds: number;
+    cancelSeconds: number;
+    /** Park time of executions that bring none; 0: for ever. */
+    parkTtlSeconds: number;
     /** false: a replica that never leads. */
     mayLead: boolean;
     /** The database belongs to this process alone. */
@@ -70,6 +77,7 @@ export class Dispatcher implements DispatcherApi {
   readonly #walk: QueueWalk;
   readonly #sweeps: Sweeps;
   readonly #inquiry: Inquiry;
+  readonly #canceller: Canceller;
   readonly #leadership: Leadership;
   readonly #toRead = new Set<string>();
   readonly #stops: (() => void)[] = [];
@@ -84,10 +92,11 @@ export class Dispatcher implements DispatcherApi {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    const { executor, settings, releaser } = deps;
+    const { executor, settings } = deps;
     this.#plans = new PlanCache(deps.versions);
     this.#loader = new QueueLoader(executor, this.#plans);
-    const shared = { ...deps, plans: this.#plans, pending: this.#pending, open: this.#open };
+    const { claimSeconds, cancelSeconds, parkTtlSeconds } = settings;
+    const shared = { ...deps, plans: this.#plans, pending: this.#pending, open: this.#open, parkTtlSeconds };
     this.#cycle = new DispatchCycle({ ...shared, reread: (ids) => this.offer(ids) });
     this.#walk = new QueueWalk({
       executor,
@@ -95,13 +104,14 @@ export class Dispatcher implements DispatcherApi {
       isTaken: (id) => this.#cycle.isInFlight(id) || this.#open.has(id),
       read: (ids) => this.#read(ids),
     });
-    this.#sweeps = new Sweeps({ ...shared, claimSeconds: settings.claimSeconds });
+    this.#sweeps = new Sweeps({ ...shared, claimSeconds, cancelSeconds });
     this.#inquiry = new Inquiry({
       fleet: deps.fleet,
       plans: this.#plans,
       loader: this.#loader,
       decisions: deps.decisions,
     });
+    this.#canceller = new Canceller(shared);
     this.#leadership = new Leadership({
       executor: deps.leaseExecutor,
       holder: settings.holder,
@@ -111,7 +121,6 @@ export class Dispatcher implements DispatcherApi {
       onLoss: (session) => this.#lost(session),
       onError: (error) => deps.log.warn({ err: error }, 'the leadership could not be taken or renewed'),
     });
-    releaser.onQueued = (ids) => this.offer(ids);
   }
 
   get leading(): boolean {
@@ -128,7 +137,7 @@ export class Dispatcher implements DispatcherApi {
     const { bus, fleet, settings } = this.#deps;
     this.#stops.push(
       bus.subscribe('execution', ({ id, revision }) => this.#heard(id, revision)),
-      bus.subscribe('wake', ({ reason }) => this.wake(reason)),
+      bus.subscribe('wake', ({ reason, ids }) => (ids === undefined ? this.wake(reason) : this.offer(ids))),
       bus.subscribe('resync', () => this.wake('resync')),
       fleet.onChange((change) => this.#fleetChanged(change)),
     );
@@ -274,6 +283,13 @@ export class Dispatcher implements DispatcherApi {
     this.#awaitDue();
   }
 
+  /** A queue that is only full says so on its rows at 1,000 a second: as fast as they may come, without holding up what can be placed. */
+  async #markSettled(session: LeaderSession, since: number): Promise<void> {
+    for (let i = 0; i < MARKS_PER_TICK; i += 1) {
+      if ((await this.#cycle.mark(session, true, since)) < MAX_BATCH) return;
+    }
+  }
+
   #mayMark(): boolean {
     return this.#deps.now() - this.#leadingSince >= MARK_AFTER_MS;
   }
@@ -333,8 +349,11 @@ export class Dispatcher implements DispatcherApi {
     await part('the release of what was not claimed', () => this.#sweeps.releaseUnclaimed(session));
     const quietUntil = Math.max(fleet.listeningSince, this.#leadingSince) + QUIET_AFTER_CHANGE_MS;
     await part('the release of lost work', () => this.#sweeps.releaseLost(session, quietUntil));
+    await part('the timers', () => this.#sweeps.durable.wake(session));
+    await part('the walk through the waiting', () => this.#sweeps.durable.heal(session));
+    await part('the children of cancelled executions', () => this.#canceller.cancelChildren());
     await part('the walk through the queue', () => this.#walk.step());
-    if (this.#mayMark()) await part('the marks', () => this.#cycle.mark(session, true, now() - TICK_MS));
+    if (this.#mayMark()) await part('the marks', () => this.#markSettled(session, now() - TICK_MS));
     this.#pending.reconsider(() => true, REEXAMINED_PER_TICK);
     this.#schedule();
   }

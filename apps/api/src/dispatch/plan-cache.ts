@@ -15,6 +15,7 @@ export interface VersionRules {
   affinity: unknown;
   requests: unknown;
   runner: string | null;
+  timeoutSeconds: number | null;
 }
 
 /** Versions are immutable, so what is made of them is kept. */
@@ -29,6 +30,8 @@ export interface CachedPlan {
   readonly rules: DispatchRules;
   readonly plan: DispatchPlan;
   readonly paths: VersionPaths;
+  /** How long an attempt may take; null: as long as it likes. */
+  readonly timeoutSeconds: number | null;
   /** Constraints as text for people; those on routing input are not spelled out. null: none. */
   readonly affinityText: string | null;
 }
@@ -61,13 +64,14 @@ export class PlanCache {
         rules,
         plan: compilePlan(rules),
         paths: versionPaths(rules),
+        timeoutSeconds: version.timeoutSeconds,
         affinityText: constraintText(version.affinity),
       });
     }
   }
 }
 
-export function rulesOf(version: VersionRules): DispatchRules {
+export function rulesOf(version: Omit<VersionRules, 'timeoutSeconds'>): DispatchRules {
   const { workflowRef, routing, affinity, requests, runner } = version;
   return { workflowRef, policy: routing, affinity, requests, runner };
 }

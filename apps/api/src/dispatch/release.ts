@@ -1,15 +1,18 @@
 import type { Bus } from '../bus/bus.ts';
+import { announceWoken, publishQueued } from './announce.ts';
 import type { DispatchFigures } from './figures.ts';
 import type { Executor } from './statements/executor.ts';
 import type { LeaderSession } from './statements/fence.ts';
 import { readLiveOfWorker } from './statements/queue-reads.ts';
 import {
+  type AttemptFailure,
   type ReleaseCause,
   type ReleasedRow,
   type ReleaseItem,
   type ReleaseSettings,
   releaseAssignments,
 } from './statements/release.ts';
+import { wokenBy } from './statements/wake.ts';
 
 const SLICE = 200;
 const MIN_BACKOFF_MS = 100;
@@ -29,19 +32,17 @@ export interface WorkerRelease {
   workerId: number;
   /** null: whatever instance it was given to. */
   instance: string | null;
-  cause: Exclude<ReleaseCause, 'UNCLAIMED' | 'SILENT' | 'DISCONNECTED'>;
+  cause: Exclude<ReleaseCause, 'UNCLAIMED' | 'SILENT' | 'DISCONNECTED' | 'TIMED_OUT' | 'CANCEL_IGNORED'>;
   /** For people: what happened, e.g. `worker w-2 said goodbye`. */
   message: string;
   /** Only these; absent: everything that is live on it. */
-  items?: readonly { id: string; generation: number }[];
+  items?: readonly { id: string; generation: number; failure?: AttemptFailure | undefined }[];
 }
 
 /** Takes executions back from workers and tells everybody. */
 export class Releaser {
   readonly #deps: ReleaserDeps;
   readonly #refusals = new Map<string, number>();
-  /** Set by the dispatcher: executions that are queued again. */
-  onQueued: (ids: readonly string[]) => void = () => {};
 
   constructor(deps: ReleaserDeps) {
     this.#deps = deps;
@@ -68,19 +69,20 @@ export class Releaser {
   /** For a worker that gives back or is gone for good; any replica may do it. Ended: FAILED or CANCELLED. */
   async releaseWorker(release: WorkerRelease): Promise<(ReleasedRow & { ended: boolean })[]> {
     const all: ReleasedRow[] = [];
-    let held = release.items;
+    let held: WorkerRelease['items'] = release.items;
     for (;;) {
       held ??= await readLiveOfWorker(this.#deps.executor, release.workerId, SLICE);
       const rows = await this.release(
         null,
-        held.map(({ id, generation }) => ({
+        held.map(({ id, generation, failure }) => ({
           id,
           generation,
+          failure,
           workerId: release.workerId,
           instance: release.instance,
           cause: release.cause,
           backoffMs: release.cause === 'RETURNED' ? this.backoffFor(id) : 0,
-          message: release.message,
+          message: failure?.message ?? release.message,
         })),
       );
       all.push(...rows);
@@ -110,11 +112,11 @@ export class Releaser {
     const { bus, figures } = this.#deps;
     bus.publish('live', { items: rows.map((row) => ({ id: row.id, workerId: null, generation: row.generation })) });
     for (const row of rows) bus.publish('execution', { id: row.id, revision: row.revision });
+    announceWoken(bus, wokenBy(rows));
     const failed = rows.filter((row) => row.state === 'FAILED').length;
     if (failed > 0) figures.recordEnd('FAILED', failed);
     const queued = rows.filter((row) => row.state === 'PENDING' || row.state === 'RESUMING').map((row) => row.id);
     if (queued.length === 0) return;
-    this.onQueued(queued);
-    bus.publish('wake', { reason: 'released' });
+    publishQueued(bus, 'released', queued);
   }
 }

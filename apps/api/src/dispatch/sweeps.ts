@@ -3,7 +3,9 @@ import type { Clock } from '../clock.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { FleetWorker } from '../fleet/worker-record.ts';
 import type { Log } from '../log.ts';
+import { announceWoken } from './announce.ts';
 import type { OpenAssignments } from './assignments.ts';
+import { DurableSweeps } from './durable-sweeps.ts';
 import type { DispatchFigures } from './figures.ts';
 import { findLostWorkers, type LostWorker } from './lost-workers.ts';
 import type { PlanCache } from './plan-cache.ts';
@@ -13,6 +15,7 @@ import { type ExpiredRow, expireExecutions, readExpired } from './statements/exp
 import type { LeaderSession } from './statements/fence.ts';
 import { type LiveExecution, readLive, readLiveOfWorker } from './statements/queue-reads.ts';
 import type { ReleaseItem } from './statements/release.ts';
+import { wokenBy } from './statements/wake.ts';
 
 /** Where much of a role was lost at once, so many executions go back a second. */
 const PACED_PER_SECOND = 50;
@@ -31,26 +34,32 @@ export interface SweepDeps {
   now(): number;
   log: Log;
   claimSeconds: number;
+  cancelSeconds: number;
+  parkTtlSeconds: number;
 }
 
 /** What the leader looks after by time: park deadlines, claims that did not come, workers that are gone. All of it is checked again in its statements. */
 export class Sweeps {
   readonly #deps: SweepDeps;
   readonly #alerted = new Set<string>();
+  /** For what waits or overruns. */
+  readonly durable: DurableSweeps;
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
+    this.durable = new DurableSweeps(deps);
   }
 
   /** Ends what has waited for longer than its park time (ruling 18). Throws `LeadershipLostError`. */
   async expire(session: LeaderSession): Promise<void> {
-    const { executor, plans, bus, figures } = this.#deps;
+    const { executor, plans, bus, figures, parkTtlSeconds } = this.#deps;
     for (;;) {
       const due = await readExpired(executor);
       if (due.length === 0) return;
       await plans.load(due.map((row) => row.versionId));
       const items = due.map((row) => ({ ...row, message: this.#parkMessage(row) }));
-      const rows = await expireExecutions(executor, session, items);
+      const rows = await expireExecutions(executor, session, items, parkTtlSeconds);
+      announceWoken(bus, wokenBy(rows));
       figures.recordEnd('FAILED', rows.length);
       for (const row of rows) bus.publish('execution', { id: row.id, revision: row.revision });
       if (due.length < SLICE || rows.length === 0) return;
@@ -110,6 +119,7 @@ export class Sweeps {
       open.add({ ...row, workerName, at: clock.monotonic() });
     }
     await this.#releaseStray(session, rows);
+    await this.durable.endOverdue(session, rows);
   }
 
   /** Executions of instances that were replaced and of workers that were removed, where a replica died before it released them. */

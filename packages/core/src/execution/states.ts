@@ -16,7 +16,7 @@ export type TerminalState = 'COMPLETED' | 'FAILED' | 'CANCELLED';
 /**
  * Every legal step. Anything that is not here is refused, and each UPDATE names the states it may start from.
  * PENDING and RESUMING wait for a worker; SCHEDULED, CLAIMED, RUNNING and CANCELLING are on one; PAUSED is on none and waits for a
- * resume, a time or a child. A step back to PENDING or RESUMING is a release (or a retry), and a cancelled execution that nobody
+ * resume, a time or a child; what it waits for may have come already, then it is RESUMING at once. A step back to PENDING or RESUMING is a release (or a retry), and a cancelled execution that nobody
  * works on yet ends at once, without CANCELLING: the guard of a claim that comes too late refuses it.
  */
 const TRANSITIONS: Readonly<Record<ExecutionState, readonly ExecutionState[]>> = {
@@ -24,7 +24,7 @@ const TRANSITIONS: Readonly<Record<ExecutionState, readonly ExecutionState[]>> =
   RESUMING: ['SCHEDULED', 'FAILED', 'CANCELLED'],
   SCHEDULED: ['CLAIMED', 'RUNNING', 'PENDING', 'RESUMING', 'CANCELLING', 'CANCELLED'],
   CLAIMED: ['RUNNING', 'PENDING', 'RESUMING', 'CANCELLING', 'COMPLETED', 'FAILED'],
-  RUNNING: ['PAUSED', 'PENDING', 'CANCELLING', 'COMPLETED', 'FAILED'],
+  RUNNING: ['PAUSED', 'RESUMING', 'PENDING', 'CANCELLING', 'COMPLETED', 'FAILED'],
   PAUSED: ['RESUMING', 'FAILED', 'CANCELLED'],
   CANCELLING: ['COMPLETED', 'FAILED', 'CANCELLED'],
   COMPLETED: [],

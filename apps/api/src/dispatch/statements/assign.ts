@@ -42,7 +42,7 @@ export const ASSIGN: Statement = {
     parked = false, parked_reason = NULL, parked_since = NULL, park_deadline = NULL, not_before = NULL, skip_worker_id = NULL
   FROM fence f, item i
   WHERE x.id = i.id AND x.generation = i.generation AND x.state IN ('PENDING', 'RESUMING')
-  RETURNING x.id, x.generation, x.revision, x.event_seq, x.attempt, x.version_id
+  RETURNING x.id, x.generation, x.revision, x.event_seq, x.attempt - CASE WHEN x.resumed THEN 1 ELSE 0 END AS attempt, x.version_id
 ), ${decisionInserts('ASSIGNED')}
 SELECT m.id, m.generation, m.revision FROM fence LEFT JOIN moved m ON true`,
 };

@@ -31,12 +31,28 @@ export interface StatementTarget {
   ): Promise<{ rows: R[]; rowCount: number }>;
 }
 
+const DEADLOCK = '40P01';
+const DEADLOCK_TRIES = 4;
+
+/**
+ * Statements that end executions lock children, then parents, in batches: two of them may meet crosswise. PostgreSQL then takes one of them back whole,
+ * and it is simply run again.
+ */
 export function createExecutor(target: StatementTarget): Executor {
   return {
-    run: <R extends object>({ name, text, priority }: Statement, values: readonly unknown[]) =>
-      target.query<R>(text, values, {
+    run: async <R extends object>({ name, text, priority }: Statement, values: readonly unknown[]) => {
+      const options = {
         ...(name === '' ? {} : { name }),
-        priority: priority === 'read' ? 'request' : priority,
-      }),
+        priority: priority === 'read' ? ('request' as const) : priority,
+      };
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await target.query<R>(text, values, options);
+        } catch (error) {
+          const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+          if (code !== DEADLOCK || attempt === DEADLOCK_TRIES) throw error;
+        }
+      }
+    },
   };
 }

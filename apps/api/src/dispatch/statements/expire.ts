@@ -2,6 +2,7 @@ import { rawId } from '../ids.ts';
 import type { GuardedItem } from './decision-rows.ts';
 import type { Executor, Statement } from './executor.ts';
 import { FENCE, fencedRows, type LeaderSession } from './fence.ts';
+import { type EndedRow, WOKEN_COLUMNS, wakeParents } from './wake.ts';
 
 /** A queued execution whose park time is over. */
 export interface ExpiredRow extends GuardedItem {
@@ -34,23 +35,26 @@ export const EXPIRE: Statement = {
     parked = false, parked_reason = NULL, parked_since = NULL, park_deadline = NULL, not_before = NULL, skip_worker_id = NULL
   FROM fence f, unnest($3::uuid[], $4::int[], $5::text[]) AS i (id, generation, error)
   WHERE x.id = i.id AND x.generation = i.generation AND x.state IN ('PENDING', 'RESUMING') AND x.park_deadline <= f.now
-  RETURNING x.id, x.generation, x.revision
-)
-SELECT m.id, m.generation, m.revision FROM fence LEFT JOIN moved m ON true`,
+  RETURNING x.id, x.generation, x.revision, x.state, x.parent_id, x.parent_position, x.output, x.error
+), ${wakeParents('moved', { now: '(SELECT now FROM fence)', parkTtl: '$6' })}
+SELECT m.id, m.generation, m.revision, ${WOKEN_COLUMNS}
+FROM fence LEFT JOIN moved m ON true LEFT JOIN parent_woken pw ON pw.id = m.parent_id`,
 };
 
-/** Ends executions that have waited for longer than their park time (leader). Throws `LeadershipLostError`. */
+/** Ends executions that have waited for longer than their park time (leader). `parkTtlSeconds`: of parents that go on and bring none. Throws `LeadershipLostError`. */
 export async function expireExecutions(
   db: Executor,
   session: LeaderSession,
   items: readonly (GuardedItem & { message: string })[],
-): Promise<{ id: string; generation: number; revision: number }[]> {
-  const { rows } = await db.run<{ id: string | null; generation: number; revision: number }>(EXPIRE, [
+  parkTtlSeconds: number,
+): Promise<EndedRow[]> {
+  const { rows } = await db.run<EndedRow & { id: string | null }>(EXPIRE, [
     session.epoch,
     session.holder,
     items.map((item) => item.id),
     items.map((item) => item.generation),
     items.map((item) => JSON.stringify({ type: 'ParkTimeoutError', message: item.message, retryable: false })),
+    parkTtlSeconds,
   ]);
   return fencedRows(rows).map((row) => ({ ...row, id: rawId(row.id) }));
 }

@@ -21,7 +21,7 @@ let versionId: number;
 let workerId: number;
 
 const session: LeaderSession = { epoch: '7', holder: 'me' };
-const settings = { parkTtlSeconds: 0, claimSeconds: 5, offlineSeconds: 60 };
+const settings = { parkTtlSeconds: 0, claimSeconds: 5, offlineSeconds: 60, cancelSeconds: 30 };
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -123,9 +123,10 @@ describe('the fence of the leader', () => {
     ['park', (s, id) => parkExecutions(db, s, [], [{ ...decision(), id, generation: 0, reason: 'nobody' }])],
     [
       'fail',
-      (s, id) => failExecutions(db, s, [], [{ ...decision(), id, generation: 0, error: { type: 'X', message: 'x' } }]),
+      (s, id) =>
+        failExecutions(db, s, [], [{ ...decision(), id, generation: 0, error: { type: 'X', message: 'x' } }], 0),
     ],
-    ['expire', (s, id) => expireExecutions(db, s, [{ id, generation: 0, message: 'too long' }])],
+    ['expire', (s, id) => expireExecutions(db, s, [{ id, generation: 0, message: 'too long' }], 0)],
     ['release', (s, id) => releaseAssignments(db, s, [release(id, 1, 'RETURNED')], settings)],
     ['delete', (s) => deleteEnded(db, s, { after: '0'.repeat(32), before: 'f'.repeat(32), limit: 10 })],
   ];
@@ -134,7 +135,7 @@ describe('the fence of the leader', () => {
     const [id = ''] = await submit(1, { parkTtlSeconds: 1 });
     await database.query(`UPDATE execution SET park_deadline = clock_timestamp() - interval '1 s' WHERE id = $1`, [id]);
     if (name === 'release') await runningOn(id);
-    if (name === 'delete') await cancelExecutions(db, [{ id, eventId: ids.next(), by: 't' }]);
+    if (name === 'delete') await cancelExecutions(db, [{ id, eventId: ids.next(), by: 't' }], 0);
     const before = await one(id);
     const decisions = async () => (await database.query('SELECT FROM decision WHERE execution_id = $1', [id])).rowCount;
     const decided = await decisions();
@@ -215,7 +216,7 @@ describe('expire', () => {
     await database.query(`UPDATE execution SET park_deadline = park_deadline - interval '61 s'`);
     expect(await readExpired(db)).toMatchObject([{ id: own, generation: 0 }]);
     const items = [own, forever].map((id) => ({ id, generation: 0, message: 'too long' }));
-    expect((await expireExecutions(db, session, items)).map((row) => row.id)).toEqual([own]);
+    expect((await expireExecutions(db, session, items, 0)).map((row) => row.id)).toEqual([own]);
     expect(await one(own)).toMatchObject({
       state: 'FAILED',
       finished_state: 'FAILED',
@@ -263,7 +264,7 @@ describe('release', () => {
     const [lost = '', cancelled = ''] = await submit(2);
     for (const id of [lost, cancelled]) await runningOn(id);
     await database.query('UPDATE execution SET attempt = 2 WHERE id = $1', [lost]);
-    await cancelExecutions(db, [{ id: cancelled, eventId: ids.next(), by: 't' }]);
+    await cancelExecutions(db, [{ id: cancelled, eventId: ids.next(), by: 't' }], 0);
     const rows = await releaseAssignments(
       db,
       session,
@@ -319,7 +320,7 @@ describe('cancel', () => {
     await assignExecutions(db, session, [], [assignment(scheduled)]);
     await runningOn(running);
     const all = [pending, scheduled, running].map((id) => ({ id, eventId: ids.next(), by: 'anna' }));
-    const rows = new Map((await cancelExecutions(db, all)).map((row) => [row.id, row.state]));
+    const rows = new Map((await cancelExecutions(db, all, 0)).map((row) => [row.id, row.state]));
     expect(rows).toEqual(
       new Map([
         [pending, 'CANCELLED'],
@@ -331,6 +332,7 @@ describe('cancel', () => {
       await cancelExecutions(
         db,
         all.map((item) => ({ ...item, eventId: ids.next() })),
+        0,
       ),
     ).toEqual([]);
     const { rows: events } = await database.query('SELECT type, sequence, data FROM event WHERE execution_id = $1', [

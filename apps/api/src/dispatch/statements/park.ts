@@ -28,7 +28,7 @@ export const PARK: Statement = {
   FROM fence f, item i
   WHERE x.id = i.id AND x.generation = i.generation AND x.state IN ('PENDING', 'RESUMING')
     AND x.parked_reason IS DISTINCT FROM i.reason
-  RETURNING x.id, x.generation, x.revision, x.event_seq, x.attempt, x.version_id
+  RETURNING x.id, x.generation, x.revision, x.event_seq, x.attempt - CASE WHEN x.resumed THEN 1 ELSE 0 END AS attempt, x.version_id
 ), ${decisionInserts('PARKED')}
 SELECT m.id, m.generation, m.revision FROM fence LEFT JOIN moved m ON true`,
 };

@@ -2,6 +2,7 @@ import {
   explain,
   explainGeneric,
   fillExecutions,
+  fillSteps,
   type Plan,
   type TestDatabase,
   testDatabase,
@@ -16,6 +17,9 @@ import { PARK } from './park.ts';
 import { QUEUE_START, READ_LIVE, READ_QUEUE_IDS, READ_QUEUED_BY_IDS } from './queue-reads.ts';
 import { RELEASE, RELEASE_BY_LEADER } from './release.ts';
 import { SUBMIT } from './submit.ts';
+import { RESUME } from '../../modules/execution/execution-store.ts';
+import { READ_CANCELLED_PARENTS, READ_OPEN_CHILDREN } from './cancel-children.ts';
+import { HEAL_WAITS, READ_DUE, WAKE_DUE } from './waits.ts';
 
 /** Plans are PostgreSQL's: the embedded database runs the same statements, over the same indexes. */
 let database: TestDatabase;
@@ -23,6 +27,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase('postgres');
   await fillExecutions(database, 20_000);
+  await fillSteps(database, 20_000);
 }, 300_000);
 afterAll(async () => {
   await database.drop();
@@ -48,18 +53,21 @@ const items = [
   ['{0}'],
   ['{0,0}'],
 ];
-const released = [[id], [1], [1], ['i'], ['SILENT'], [0], ['x'], 0, 5, 60];
+const released = [[id], [1], [1], ['i'], ['SILENT'], [0], ['x'], 0, 5, 60, [null], [null], 30];
 
 /** Writes by id: `execution` is found by its primary key and nothing else. */
 const byPrimaryKey: [Statement, unknown[]][] = [
   [ASSIGN, [1, 'me', ...frames, ...items, ['w'], ['i']]],
   [PARK, [1, 'me', ...frames, ...items]],
-  [FAIL, [1, 'me', ...frames, ...items, ['{}']]],
-  [EXPIRE, [1, 'me', [id], [0], ['{}']]],
+  [FAIL, [1, 'me', ...frames, ...items, ['{}'], 0]],
+  [EXPIRE, [1, 'me', [id], [0], ['{}'], 0]],
   [RELEASE_BY_LEADER, [1, 'me', ...released]],
   [RELEASE, released],
-  [CANCEL, [[id], [id], ['x']]],
+  [CANCEL, [[id], [id], ['x'], 0]],
   [READ_QUEUED_BY_IDS, [[id]]],
+  [WAKE_DUE, [1, 'me', [id], 0]],
+  [HEAL_WAITS, [1, 'me', [id], 0]],
+  [RESUME, [id, id, 'me', '1', 0]],
 ];
 
 /** Reads of the queue and of what is live: one index each. */
@@ -67,10 +75,13 @@ const byIndex: [Statement, unknown[], string][] = [
   [READ_QUEUE_IDS, [QUEUE_START.priority, QUEUE_START.id, 500], 'execution_queue'],
   [READ_LIVE, [QUEUE_START.id, 10_000], 'execution_live'],
   [READ_EXPIRED, [], 'execution_park_deadline'],
+  [READ_DUE, [], 'execution_wake'],
+  [READ_CANCELLED_PARENTS, [], 'execution_cancel_children'],
+  [READ_OPEN_CHILDREN, [[id]], 'execution_parent'],
 ];
 
-function indexesOn(plan: Plan): string[] {
-  const scans = plan.on('execution').filter((node) => node['Node Type'].includes('Scan'));
+function indexesOn(plan: Plan, table = 'execution'): string[] {
+  const scans = plan.on(table).filter((node) => node['Node Type'].includes('Scan'));
   return [
     ...new Set(
       scans.map((node) => (node['Node Type'].startsWith('Index') ? (node['Index Name'] ?? '') : node['Node Type'])),
@@ -86,6 +97,7 @@ async function expectPlans(): Promise<void> {
   for (const [statement, values] of byPrimaryKey) {
     for (const plan of await bothPlans(statement, values)) {
       expect(indexesOn(plan), `${statement.name}\n${plan.text}`).toEqual(['execution_pkey']);
+      for (const index of indexesOn(plan, 'step')) expect(index, `${statement.name}\n${plan.text}`).toBe('step_pkey');
     }
   }
   for (const [statement, values, index] of byIndex) {

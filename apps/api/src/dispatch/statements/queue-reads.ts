@@ -15,6 +15,7 @@ export interface QueuedRow {
   notBefore: Date | null;
   targetRoles: string[];
   requiredWorker: string | null;
+  /** After a pause: the worker that it was paused on, before the caller's. */
   preferredWorker: string | null;
   /** Name of the worker that did not claim it. */
   skipWorker: string | null;
@@ -23,7 +24,7 @@ export interface QueuedRow {
 
 const QUEUED_COLUMNS = `x.id, x.generation, x.revision, x.priority, x.version_id AS "versionId", x.attempt, x.queued_at AS "queuedAt",
   x.not_before AS "notBefore", x.target_roles AS "targetRoles", x.required_worker AS "requiredWorker",
-  x.preferred_worker AS "preferredWorker", w.name AS "skipWorker", x.parked_reason AS "parkedReason"`;
+  CASE WHEN x.resumed THEN coalesce(x.last_worker, x.preferred_worker) ELSE x.preferred_worker END AS "preferredWorker", w.name AS "skipWorker", x.parked_reason AS "parkedReason"`;
 
 export const READ_QUEUED_BY_IDS: Statement = {
   name: 'queued_by_ids',
@@ -97,12 +98,18 @@ export interface LiveExecution {
   revision: number;
   state: string;
   instance: string;
+  versionId: number;
+  claimedAt: Date | null;
+  cancelRequestedAt: Date | null;
 }
+
+const LIVE_COLUMNS = `id, worker_id AS "workerId", generation, revision, state, instance, version_id AS "versionId", claimed_at AS "claimedAt",
+  cancel_requested_at AS "cancelRequestedAt"`;
 
 export const READ_LIVE: Statement = {
   name: 'live_page',
   priority: 'hot',
-  text: `SELECT id, worker_id AS "workerId", generation, revision, state, instance FROM execution WHERE live AND id > $1 ORDER BY id LIMIT $2`,
+  text: `SELECT ${LIVE_COLUMNS} FROM execution WHERE live AND id > $1 ORDER BY id LIMIT $2`,
 };
 
 /** Everything that is on a worker, in pages of at most 10,000 rows. */
@@ -122,7 +129,7 @@ export async function readLive(db: Executor): Promise<LiveExecution[]> {
 const READ_LIVE_OF_WORKER: Statement = {
   name: 'live_of_worker',
   priority: 'hot',
-  text: `SELECT id, worker_id AS "workerId", generation, revision, state, instance FROM execution
+  text: `SELECT ${LIVE_COLUMNS} FROM execution
 WHERE worker_id = $1 AND live ORDER BY id LIMIT $2`,
 };
 

@@ -22,6 +22,7 @@ import { createExecutor, type Executor } from '../statements/executor.ts';
 
 export interface HarnessOptions {
   claimSeconds?: number;
+  cancelSeconds?: number;
   offlineSeconds?: number;
   staleSeconds?: number;
   parkTtlSeconds?: number;
@@ -40,7 +41,14 @@ export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
 /** One replica's dispatching side on a real database: everything but the network. Workers are rows, and act through the report statements. */
 export async function createHarness(database: Database, options: HarnessOptions = {}) {
-  const { claimSeconds = 5, offlineSeconds = 60, staleSeconds = 30, parkTtlSeconds = 0, clock = systemClock } = options;
+  const {
+    claimSeconds = 5,
+    cancelSeconds = 30,
+    offlineSeconds = 60,
+    staleSeconds = 30,
+    parkTtlSeconds = 0,
+    clock = systemClock,
+  } = options;
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const statements = new Map<string, number>();
@@ -66,7 +74,12 @@ export async function createHarness(database: Database, options: HarnessOptions 
     }
   });
   const figures = new DispatchFigures(() => clock.monotonic(), Math.random);
-  const releaser = new Releaser({ executor, bus, figures, settings: { parkTtlSeconds, claimSeconds, offlineSeconds } });
+  const releaser = new Releaser({
+    executor,
+    bus,
+    figures,
+    settings: { parkTtlSeconds, claimSeconds, cancelSeconds, offlineSeconds },
+  });
   const decisions = new DecisionStore(executor);
   const lease = await database.dedicated();
   const dispatcher = new Dispatcher({
@@ -87,7 +100,7 @@ export async function createHarness(database: Database, options: HarnessOptions 
     clock,
     now: () => database.now(),
     log,
-    settings: { claimSeconds, mayLead: true, exclusive: true, holder: randomUUID() },
+    settings: { claimSeconds, cancelSeconds, parkTtlSeconds, mayLead: true, exclusive: true, holder: randomUUID() },
   });
   const executions = new ExecutionService({
     executor,
@@ -231,6 +244,7 @@ export async function createHarness(database: Database, options: HarnessOptions 
         executor,
         { workerId: worker.id, instance: worker.instance },
         items.map((item) => ({ state: 'COMPLETED', output: null, error: null, ...item })),
+        parkTtlSeconds,
       );
       bus.publish('live', { items: rows.map(({ id, generation }) => ({ id, workerId: null, generation })) });
       for (const row of rows) bus.publish('execution', { id: row.id, revision: row.revision });

@@ -264,7 +264,7 @@ describe('resume', () => {
     await h.executions.resume(id, { ok: true }, operator);
     expect(await h.row(id)).toMatchObject({ state: 'RESUMING', queued: true, resumed: true, waiting: null });
     const { rows } = await database.query('SELECT type, data FROM event');
-    expect(rows).toEqual([{ type: 'RESUMED', data: { by: 'operator', input: { ok: true } } }]);
+    expect(rows).toEqual([{ type: 'RESUMED', data: { kind: 'RESUME', by: 'operator', input: { ok: true } } }]);
     await expect(h.executions.resume('0'.repeat(32), null, operator)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

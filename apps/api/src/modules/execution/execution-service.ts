@@ -1,9 +1,11 @@
 import { type JsonValue, MusterError } from '@muster/core';
 import type { Bus } from '../../bus/bus.ts';
+import { announceWoken } from '../../dispatch/announce.ts';
 import { Batcher } from '../../dispatch/batcher.ts';
+import { Canceller } from '../../dispatch/canceller.ts';
 import type { UuidSource } from '../../dispatch/ids.ts';
-import { cancelExecutions } from '../../dispatch/statements/cancel.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
+import { databaseTrouble } from '../../lib/database-trouble.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { type BindingChecks, checkBinding, trimHint } from './binding.ts';
 import { readForRetry, readStates, resumeExecution } from './execution-store.ts';
@@ -19,7 +21,7 @@ export interface ExecutionServiceDeps {
   /** Park time of executions that bring none; 0: for ever. */
   parkTtlSeconds: number;
   /** The dispatcher of this process, if it has one. */
-  queue: { accept(fresh: readonly FreshExecution[]): void; offer(ids: readonly string[]): void };
+  queue: { accept(fresh: readonly FreshExecution[]): void };
   onError(error: unknown): void;
 }
 
@@ -27,12 +29,14 @@ export interface ExecutionServiceDeps {
 export class ExecutionService {
   readonly #deps: ExecutionServiceDeps;
   readonly #submitter: Submitter;
+  readonly #canceller: Canceller;
   readonly #cancels: Batcher<{ id: string; by: string }, boolean>;
   readonly #settled: SettleWatch;
 
   constructor(deps: ExecutionServiceDeps) {
     this.#deps = deps;
     this.#submitter = new Submitter(deps);
+    this.#canceller = new Canceller(deps);
     this.#cancels = new Batcher((items) => this.#cancelBatch(items));
     this.#settled = new SettleWatch({
       bus: deps.bus,
@@ -70,7 +74,7 @@ export class ExecutionService {
 
   /**
    * Unassigned, unclaimed and paused executions are CANCELLED at once, claimed and running ones become CANCELLING until
-   * their worker answers. Cancelling twice is fine.
+   * their worker answers. Children that have not ended are cancelled too, and theirs. Cancelling twice is fine.
    * Errors: NOT_FOUND; CONFLICT where it has COMPLETED or FAILED.
    */
   async cancel(id: string, viewer: Viewer): Promise<void> {
@@ -120,13 +124,11 @@ export class ExecutionService {
 
   /** Errors: NOT_FOUND; CONFLICT where it is not PAUSED, or waits for something else than a resume. */
   async resume(id: string, input: JsonValue, viewer: Viewer): Promise<void> {
-    const { executor, bus, ids, queue, parkTtlSeconds } = this.#deps;
+    const { executor, bus, ids, parkTtlSeconds } = this.#deps;
     const request = { id, eventId: ids.next(), by: viewer.name, input: JSON.stringify(input ?? null), parkTtlSeconds };
     const resumed = await resumeExecution(executor, request);
     if (resumed !== null) {
-      queue.offer([id]);
-      bus.publish('execution', { id, revision: resumed.revision });
-      bus.publish('wake', { reason: 'resumed' });
+      announceWoken(bus, [resumed]);
       return;
     }
     const row = (await readStates(executor, [id])).get(id);
@@ -160,21 +162,9 @@ export class ExecutionService {
   }
 
   async #cancelBatch(items: readonly { id: string; by: string }[]): Promise<boolean[]> {
-    const { executor, bus, ids } = this.#deps;
-    const rows = await cancelExecutions(
-      executor,
-      items.map((item) => ({ ...item, eventId: ids.next() })),
-    );
-    const freed = rows.filter((row) => row.state === 'CANCELLED' && row.workerId !== null);
-    if (freed.length > 0) {
-      bus.publish('live', { items: freed.map(({ id, generation }) => ({ id, workerId: null, generation })) });
-    }
-    for (const row of rows) {
-      bus.publish('execution', { id: row.id, revision: row.revision });
-      if (row.workerName !== null && row.workerId !== null) {
-        bus.publish('cancel', { worker: row.workerName, items: [{ id: row.id, generation: row.generation }] });
-      }
-    }
+    const rows = await this.#canceller.cancel(items);
+    // The leader's sweep does it too, where this fails half-way.
+    if (rows.some((row) => row.cancelChildren)) await this.#canceller.cancelChildren().catch(this.#deps.onError);
     const moved = new Set(rows.map((row) => row.id));
     return items.map((item) => moved.has(item.id));
   }
@@ -182,7 +172,9 @@ export class ExecutionService {
   #asMusterError(error: unknown): MusterError {
     if (error instanceof MusterError) return error;
     this.#deps.onError(error);
-    return new MusterError('INTERNAL', 'The execution could not be stored.', { cause: error });
+    return (
+      databaseTrouble(error) ?? new MusterError('INTERNAL', 'The execution could not be stored.', { cause: error })
+    );
   }
 }
 

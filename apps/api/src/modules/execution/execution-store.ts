@@ -1,6 +1,7 @@
 import type { JsonObject } from '@muster/core';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
+import { toResuming } from '../../dispatch/statements/wake.ts';
 
 /** What a retry copies. */
 export interface RetrySource {
@@ -54,26 +55,28 @@ export async function readStates(db: Executor, ids: readonly string[]): Promise<
   return new Map(rows.map(({ id, ...row }) => [rawId(id), row]));
 }
 
-const RESUME: Statement = {
+export const RESUME: Statement = {
   name: 'execution_resume',
   priority: 'hot',
-  text: `WITH moved AS (
-  UPDATE execution x SET
-    state = 'RESUMING', queued = true, resumed = true, waiting = NULL, waiting_name = NULL, waiting_child = NULL, wake_at = NULL,
-    worker_id = NULL, worker_name = NULL, instance = NULL,
-    queued_at = clock_timestamp(), updated_at = clock_timestamp(),
-    park_deadline = CASE WHEN coalesce(x.park_ttl_s, $5) > 0 THEN clock_timestamp() + make_interval(secs => coalesce(x.park_ttl_s, $5)) END,
-    revision = x.revision + 1, event_seq = x.event_seq + 1
-  WHERE x.id = $1 AND x.state = 'PAUSED' AND x.waiting = 'RESUME'
+  text: `WITH held AS (
+  SELECT x.id, x.generation, x.waiting_position FROM execution x WHERE x.id = $1 AND x.state = 'PAUSED' AND x.waiting IS NOT DISTINCT FROM 'RESUME' FOR UPDATE
+), moved AS (
+  UPDATE execution x SET ${toResuming('x', { now: 'clock_timestamp()', parkTtl: '$5' })},
+    step_bytes = least(x.step_bytes + octet_length($4::text), 2147483647)
+  FROM held h WHERE x.id = h.id AND x.state = 'PAUSED'
   RETURNING x.id, x.generation, x.revision, x.event_seq
+), answered AS (
+  UPDATE step s SET done = true, at = clock_timestamp(), generation = h.generation + 1, result = $4::json
+  FROM held h WHERE s.execution_id = h.id AND s.position = h.waiting_position AND NOT s.done
 ), told AS (
   INSERT INTO event (id, execution_id, at, sequence, generation, type, data)
-  SELECT $2::uuid, m.id, clock_timestamp(), m.event_seq, m.generation, 'RESUMED', json_build_object('by', $3::text, 'input', $4::json) FROM moved m
+  SELECT $2::uuid, m.id, clock_timestamp(), m.event_seq, m.generation, 'RESUMED', json_build_object('kind', 'RESUME', 'by', $3::text, 'input', $4::json)
+  FROM moved m
 )
 SELECT m.id, m.revision FROM moved m`,
 };
 
-/** PAUSED for a resume → RESUMING; what it was resumed with is an event. Null where it does not stand so. */
+/** PAUSED for a resume → RESUMING; its step has what it was resumed with, and an event tells who did it. Null where it does not stand so. */
 export async function resumeExecution(
   db: Executor,
   request: { id: string; eventId: string; by: string; input: string; parkTtlSeconds: number },

@@ -1,3 +1,4 @@
+import type { AttemptFailure } from '../../dispatch/statements/release.ts';
 import type { HeldItem } from './report-store.ts';
 
 /**
@@ -8,9 +9,9 @@ export type ReleaseWorker = (request: {
   workerId: number;
   /** null: any instance of the worker. */
   instance: string | null;
-  cause: 'RETURNED' | 'LEFT' | 'REPLACED' | 'REMOVED';
-  /** One clause, for the attempt's record. */
+  cause: 'RETURNED' | 'LEFT' | 'REPLACED' | 'REMOVED' | 'ATTEMPT_FAILED';
+  /** One clause, for the attempt's record. No NUL. */
   message: string;
   /** Only these; absent: everything that is live on it. */
-  items?: readonly HeldItem[];
+  items?: readonly (HeldItem & { failure?: AttemptFailure | undefined })[];
 }) => Promise<readonly HeldItem[]>;

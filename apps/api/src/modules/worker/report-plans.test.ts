@@ -1,4 +1,4 @@
-import { explain, explainGeneric, fillExecutions, testDatabase } from '@muster/db/testing';
+import { explain, explainGeneric, fillExecutions, fillSteps, testDatabase } from '@muster/db/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
 import {
@@ -11,6 +11,8 @@ import {
   recordLateWrites,
   startExecutions,
 } from './report-store.ts';
+import { callExecutions, recordSteps } from './step-store.ts';
+import { suspendExecutions } from './suspend-store.ts';
 
 /** Plans of the statements that every execution runs: executions are found by primary key alone, also over dead rows (data-model). */
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -19,6 +21,7 @@ beforeAll(async () => {
   database = await testDatabase('postgres');
   await database.query('ALTER TABLE execution SET (autovacuum_enabled = false)');
   await fillExecutions(database, 20_000);
+  await fillSteps(database, 20_000);
   await database.query('ANALYZE execution');
 });
 afterAll(() => database.drop());
@@ -32,9 +35,21 @@ const statements: Record<string, (db: Executor) => Promise<unknown>> = {
   'held claims': (db) => readHeldClaims(db, holder, [held]),
   'read input': (db) => readInput(db, id),
   start: (db) => startExecutions(db, holder, [held]),
-  end: (db) => endExecutions(db, holder, [{ ...held, state: 'COMPLETED', output: '1', error: null }]),
+  end: (db) => endExecutions(db, holder, [{ ...held, state: 'COMPLETED', output: '1', error: null }], 0),
   events: (db) => appendEvents(db, holder, 'w', [{ ...held, eventId: id, type: 'note', data: '1' }]),
   fences: (db) => readFences(db, 1, [id]),
+  steps: (db) =>
+    recordSteps(db, holder, [
+      { ...held, position: 0, kind: 'TASK', name: 'a', done: true, result: '1', error: null, order: 0, delayMs: null },
+    ]),
+  call: (db) =>
+    callExecutions(
+      db,
+      holder,
+      [{ ...held, position: 1, name: 'a', child: id, versionId: 1, input: '1', routingInput: null, priority: null }],
+      0,
+    ),
+  suspend: (db) => suspendExecutions(db, holder, [{ ...held, positions: [1] }], 0),
   'late writes': (db) => recordLateWrites(db, 'w', [{ ...held, eventId: id, wrote: 'COMPLETED' }]),
 };
 
@@ -65,6 +80,9 @@ async function expectPrimaryKeyOnly(run: (db: Executor) => Promise<unknown>): Pr
       reads.map((node) => node['Index Name']),
       plan.text,
     ).toEqual(reads.map(() => 'execution_pkey'));
+    for (const node of plan.on('step').filter((one) => one['Node Type'] !== 'ModifyTable')) {
+      expect(node['Index Name'], plan.text).toBe('step_pkey');
+    }
   }
 }
 

@@ -1,18 +1,20 @@
 import { type JsonValue, LIVE_STATES, MusterError } from '@muster/core';
-import type { Bus } from '../../bus/bus.ts';
-import type { UuidSource } from '../../dispatch/ids.ts';
-import type { Executor } from '../../dispatch/statements/executor.ts';
+import { announceWoken } from '../../dispatch/announce.ts';
+import type { AttemptFailure } from '../../dispatch/statements/release.ts';
+import { wokenBy } from '../../dispatch/statements/wake.ts';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
-import type { Log } from '../../log.ts';
 import {
   type CallAnswer,
   type CallReport,
+  type DurableReportDeps,
   DurableReports,
   type StepReport,
   type SuspendReport,
 } from './durable-reports.ts';
 import { readSteps, type RecordedStep, type StepPage } from './recorded-steps.ts';
+import { badInput, type ItemResult, isDataError, notFound, Refusals, taken } from './refusals.ts';
 import type { ReleaseWorker } from './release-worker.ts';
+import { storable } from './storable.ts';
 import {
   appendEvents,
   type ChangedRow,
@@ -20,13 +22,11 @@ import {
   claimExecutions,
   type EndItem,
   endExecutions,
-  type FenceRow,
   type HeldItem,
   type Holder,
   readFences,
   readHeldClaims,
   readInput,
-  recordLateWrites,
   startExecutions,
 } from './report-store.ts';
 
@@ -49,13 +49,6 @@ export interface EndError {
   message: string;
   stack: string | null;
   retryable: boolean;
-}
-
-/** The answer to one item; `code` null where it was taken. */
-export interface ItemResult {
-  id: string;
-  code: string | null;
-  message: string | null;
 }
 
 export interface ClaimAnswer extends ItemResult {
@@ -92,11 +85,7 @@ export interface ClaimedVersion {
   runner: string | null;
 }
 
-export interface ReportServiceOptions {
-  executor: Executor;
-  bus: Bus;
-  log: Log;
-  ids: UuidSource;
+export interface ReportServiceOptions extends DurableReportDeps {
   versionById: (id: number) => Promise<ClaimedVersion>;
   releaseWorker: ReleaseWorker;
   recordEnd: (state: 'COMPLETED' | 'FAILED', count: number) => void;
@@ -123,10 +112,13 @@ const EVENT_TYPE = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
  */
 export class ReportService {
   readonly #o: ReportServiceOptions;
-  readonly #durable = new DurableReports();
+  readonly #refusals: Refusals;
+  readonly #durable: DurableReports;
 
   constructor(options: ReportServiceOptions) {
     this.#o = options;
+    this.#refusals = new Refusals(options);
+    this.#durable = new DurableReports(options, this.#refusals);
   }
 
   /** The parts are taken in the order of an execution's life. Errors: BAD_INPUT where a list is too long. */
@@ -142,10 +134,10 @@ export class ReportService {
     const starts = await this.#write(worker, report.starts, 'STARTED', (holder, items) =>
       startExecutions(this.#o.executor, holder, items),
     );
-    const calls = await this.#durable.calls(report.calls);
-    const steps = await this.#durable.steps(report.steps);
+    const calls = await this.#durable.calls(worker, report.calls);
+    const steps = await this.#durable.steps(worker, report.steps);
     const events = await this.#events(worker, report.events);
-    const suspends = await this.#durable.suspends(report.suspends);
+    const suspends = await this.#durable.suspends(worker, report.suspends);
     const ends = await this.#end(worker, report.ends);
     const releases = await this.#release(worker, report.releases);
     return { claims, starts, calls, steps, events, suspends, ends, releases };
@@ -177,19 +169,16 @@ export class ReportService {
     this.#publishChanges(rows);
     const again = items.filter((item) => item.again && !rows.some((row) => row.id === item.id));
     const held = again.length === 0 ? [] : await readHeldClaims(executor, holder, again);
-    const taken = new Map([...rows, ...held].map((row) => [row.id, row]));
-    const refusals = await this.#refusals(
-      worker,
-      items.filter((item) => !taken.has(item.id)),
-      null,
-    );
-    const recorded = [...taken.values()].filter((row) => row.stepCount > 0).map(({ id }) => ({ id, after: -1 }));
+    const claimed = new Map([...rows, ...held].map((row) => [row.id, row]));
+    const missed = items.filter((item) => !claimed.has(item.id));
+    const refused = await this.#refusals.explain(worker, missed, null);
+    const recorded = [...claimed.values()].filter((row) => row.stepCount > 0).map(({ id }) => ({ id, after: -1 }));
     const pages = recorded.length === 0 ? new Map<string, StepPage>() : await readSteps(executor, recorded);
     return Promise.all(
       items.map(async (item) => {
-        const row = taken.get(item.id);
-        if (row === undefined) return { ...(refusals.get(item.id) ?? notFound(item.id)), claim: null };
-        return { id: item.id, code: null, message: null, claim: await this.#claimAnswer(row, pages.get(item.id)) };
+        const row = claimed.get(item.id);
+        if (row === undefined) return { ...(refused[missed.indexOf(item)] ?? notFound(item.id)), claim: null };
+        return { ...taken(item.id), claim: await this.#claimAnswer(row, pages.get(item.id)) };
       }),
     );
   }
@@ -224,7 +213,7 @@ export class ReportService {
       if (!EVENT_TYPE.test(item.type) || RESERVED_EVENT_TYPES.has(item.type)) {
         const message =
           'type is 1 to 64 letters, digits, ".", "_" or "-", begins with a letter, and is none of the server\'s own.';
-        bad.set(item, { id: item.id, code: 'BAD_INPUT', message });
+        bad.set(item, badInput(item.id, message));
       }
     }
     const good = items.filter((item) => !bad.has(item));
@@ -246,7 +235,19 @@ export class ReportService {
     return items.map((item) => bad.get(item) ?? answers[next++] ?? notFound(item.id));
   }
 
+  /** A failure that another attempt may mend goes back to the queue while there are attempts left; the rest ends. */
   async #end(worker: FleetWorker, items: WorkerReport['ends']): Promise<ItemResult[]> {
+    const mendable = items.filter(isMendable);
+    const final = items.filter((item) => !isMendable(item));
+    const [failed, ended] = [await this.#failAttempts(worker, mendable), await this.#endFinally(worker, final)];
+    return items.map((item) =>
+      isMendable(item)
+        ? (failed[mendable.indexOf(item)] ?? notFound(item.id))
+        : (ended[final.indexOf(item)] ?? notFound(item.id)),
+    );
+  }
+
+  #endFinally(worker: FleetWorker, items: WorkerReport['ends']): Promise<ItemResult[]> {
     const stored = items.map((item) => ({
       id: item.id,
       generation: item.generation,
@@ -259,14 +260,33 @@ export class ReportService {
       stored,
       (item) => item.state,
       async (holder, batch) => {
-        const rows = await endExecutions(this.#o.executor, holder, batch);
-        this.#o.bus.publish('live', { items: rows.map(({ id, generation }) => ({ id, workerId: null, generation })) });
+        const { executor, bus, parkTtlSeconds, recordEnd } = this.#o;
+        const rows = await endExecutions(executor, holder, batch, parkTtlSeconds);
+        bus.publish('live', { items: rows.map(({ id, generation }) => ({ id, workerId: null, generation })) });
+        announceWoken(bus, wokenBy(rows));
         for (const state of ['COMPLETED', 'FAILED'] as const) {
           const count = rows.filter((row) => row.state === state).length;
-          if (count > 0) this.#o.recordEnd(state, count);
+          if (count > 0) recordEnd(state, count);
         }
         return rows;
       },
+    );
+  }
+
+  async #failAttempts(worker: FleetWorker, items: WorkerReport['ends']): Promise<ItemResult[]> {
+    if (items.length === 0) return [];
+    const rows = await this.#o.releaseWorker({
+      workerId: worker.id,
+      instance: worker.facts.instanceId,
+      cause: 'ATTEMPT_FAILED',
+      message: 'the attempt failed',
+      items: items.map(({ id, generation, error }) => ({ id, generation, failure: toFailure(error ?? UNEXPLAINED) })),
+    });
+    const moved = new Set(rows.map((row) => row.id));
+    const missed = items.filter((item) => !moved.has(item.id));
+    const refused = await this.#refusals.explain(worker, missed, () => 'FAILED');
+    return items.map((item) =>
+      moved.has(item.id) ? taken(item.id) : (refused[missed.indexOf(item)] ?? notFound(item.id)),
     );
   }
 
@@ -284,12 +304,11 @@ export class ReportService {
       });
       for (const row of rows) released.set(row.id, row);
     }
-    const refusals = await this.#refusals(
-      worker,
-      items.filter((item) => !released.has(item.id)),
-      null,
+    const missed = items.filter((item) => !released.has(item.id));
+    const refused = await this.#refusals.explain(worker, missed, null);
+    return items.map((item) =>
+      released.has(item.id) ? taken(item.id) : (refused[missed.indexOf(item)] ?? notFound(item.id)),
     );
-    return items.map((item) => (released.has(item.id) ? taken(item.id) : (refusals.get(item.id) ?? notFound(item.id))));
   }
 
   /** One statement for the batch; where the database refuses it, item by item, once, so that one bad item fails alone. */
@@ -313,63 +332,19 @@ export class ReportService {
           rows.push(...(await statement(holder, [item])));
         } catch (single) {
           if (!isDataError(single)) throw single;
-          broken.set(item.id, { id: item.id, code: 'BAD_INPUT', message: 'The database cannot store this value.' });
+          broken.set(item.id, badInput(item.id, 'The database cannot store this value.'));
         }
       }
     }
     this.#publishChanges(rows);
     const written = new Set(rows.map((row) => row.id));
     const missed = items.filter((item) => !written.has(item.id) && !broken.has(item.id));
-    const refusals = await this.#refusals(worker, missed, typeof wrote === 'string' ? () => wrote : wrote);
+    const refused = await this.#refusals.explain(worker, missed, typeof wrote === 'string' ? () => wrote : wrote);
     return items.map((item) =>
-      written.has(item.id) ? taken(item.id) : (broken.get(item.id) ?? refusals.get(item.id) ?? notFound(item.id)),
+      written.has(item.id)
+        ? taken(item.id)
+        : (broken.get(item.id) ?? refused[missed.indexOf(item)] ?? notFound(item.id)),
     );
-  }
-
-  /** Why these were refused (ruling 30); with `wrote`, those that came too late are kept as events. */
-  async #refusals<I extends HeldItem>(
-    worker: FleetWorker,
-    items: readonly I[],
-    wrote: ((item: I) => string) | null,
-  ): Promise<Map<string, ItemResult>> {
-    if (items.length === 0) return new Map();
-    const fences = new Map(
-      (
-        await readFences(
-          this.#o.executor,
-          worker.id,
-          items.map((item) => item.id),
-        )
-      ).map((fence) => [fence.id, fence]),
-    );
-    const results = new Map<string, ItemResult>();
-    const late: { item: I; wrote: string }[] = [];
-    for (const item of items) {
-      const fence = fences.get(item.id);
-      if (fence === undefined) continue;
-      const text = wrote?.(item) ?? null;
-      const result = refusal(worker, item, fence, text);
-      results.set(item.id, result);
-      if (result.code === 'CONFLICT' && text !== null) late.push({ item, wrote: text });
-    }
-    if (late.length > 0) {
-      const rows = await recordLateWrites(
-        this.#o.executor,
-        worker.facts.name,
-        late.map(({ item, wrote }) => ({
-          id: item.id,
-          generation: item.generation,
-          eventId: this.#o.ids.next(),
-          wrote,
-        })),
-      );
-      this.#publishChanges(rows);
-      this.#o.log.warn(
-        { worker: worker.facts.name, executions: late.map(({ item }) => item.id) },
-        'late writes refused',
-      );
-    }
-    return results;
   }
 
   #publishChanges(rows: readonly { id: string; revision: number }[]): void {
@@ -384,40 +359,21 @@ function holderOf(worker: FleetWorker): Holder {
   return { workerId: worker.id, instance: worker.facts.instanceId };
 }
 
+const OUTCOMES: Readonly<Record<string, AttemptFailure['outcome']>> = {
+  TimeoutError: 'TIMED_OUT',
+  CrashError: 'CRASHED',
+};
+
+/** Timeouts and crashes are of the attempt, whatever the handler would say; of its own errors it says whether trying again makes sense. */
+function isMendable({ state, error }: WorkerReport['ends'][number]): boolean {
+  return state === 'FAILED' && error !== null && (error.retryable || Object.hasOwn(OUTCOMES, error.type));
+}
+
+function toFailure(error: EndError): AttemptFailure {
+  const outcome = Object.hasOwn(OUTCOMES, error.type) ? OUTCOMES[error.type] : undefined;
+  return { outcome: outcome ?? 'FAILED', error: JSON.stringify(error), message: storable(error.message, 1_000) };
+}
+
 function reasonOf(item: { reason: string | null }): string {
-  return (item.reason ?? 'given back by the worker').slice(0, 200);
-}
-
-function taken(id: string): ItemResult {
-  return { id, code: null, message: null };
-}
-
-function notFound(id: string): ItemResult {
-  return { id, code: 'NOT_FOUND', message: 'There is no such execution.' };
-}
-
-/**
- * A worker that never had it gets FORBIDDEN; one that had it, CONFLICT: its generation is over, or the state does not allow the write. What it has
- * written already (the answer was lost) is taken again.
- */
-function refusal(worker: FleetWorker, item: HeldItem, fence: FenceRow, wrote: string | null): ItemResult {
-  const mine = fence.workerId === worker.id && fence.instance === worker.facts.instanceId;
-  if (!mine && !fence.hadItBefore) {
-    return { id: item.id, code: 'FORBIDDEN', message: 'This execution is not scheduled to this worker.' };
-  }
-  if (!mine || fence.generation !== item.generation) {
-    return {
-      id: item.id,
-      code: 'CONFLICT',
-      message: `Generation ${item.generation} is over, the execution is at ${fence.generation} (${fence.state}): this claim was revoked.`,
-    };
-  }
-  if (wrote !== null && fence.state === (wrote === 'STARTED' ? 'RUNNING' : wrote)) return taken(item.id);
-  return { id: item.id, code: 'CONFLICT', message: `The execution is ${fence.state}, which does not allow this.` };
-}
-
-/** SQLSTATE classes 22 (data) and 23 (constraint): the value's fault, not the database's. */
-function isDataError(error: unknown): boolean {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  return typeof code === 'string' && (code.startsWith('22') || code.startsWith('23'));
+  return storable(item.reason ?? 'given back by the worker', 200);
 }

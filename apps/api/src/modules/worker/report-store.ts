@@ -1,5 +1,6 @@
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
+import { WOKEN_COLUMNS, type WakingRow, wakeParents } from '../../dispatch/statements/wake.ts';
 
 /** Which worker process writes: every write is fenced by it and by the generation of the item. */
 export interface Holder {
@@ -52,8 +53,8 @@ export interface FenceRow {
 const INLINE_INPUT_BYTES = 8_192;
 
 /**
- * SCHEDULED → RUNNING (or CLAIMED) for the worker that it is scheduled to: the attempt starts here (ruling 31). One statement for the batch; a row that
- * is not returned was refused by the guard.
+ * SCHEDULED → RUNNING (or CLAIMED) for the worker that it is scheduled to: the attempt starts here (ruling 31), or goes on where it comes back from
+ * a pause. One statement for the batch; a row that is not returned was refused by the guard.
  */
 export async function claimExecutions(
   db: Executor,
@@ -66,7 +67,8 @@ export async function claimExecutions(
       text: `
 UPDATE execution x SET
   state = CASE WHEN w.started THEN 'RUNNING' ELSE 'CLAIMED' END,
-  attempt = x.attempt + 1,
+  attempt = x.attempt + CASE WHEN x.resumed THEN 0 ELSE 1 END,
+  resumed = false,
   claimed_at = clock_timestamp(),
   claimed_seq = x.event_seq + 1,
   started_at = CASE WHEN w.started THEN clock_timestamp() END,
@@ -150,11 +152,16 @@ export interface EndItem extends HeldItem {
 }
 
 /**
- * CLAIMED, RUNNING or CANCELLING → its end. The routing row of a completed execution goes with the same statement (ruling 32 keeps it for
- * those that may be retried).
+ * CLAIMED, RUNNING or CANCELLING → its end; a parent that waits for it goes on in the same statement. The routing row of a completed execution goes
+ * with it too (ruling 32 keeps it for those that may be retried). `parkTtlSeconds`: of parents that bring none; 0: for ever.
  */
-export async function endExecutions(db: Executor, holder: Holder, items: readonly EndItem[]): Promise<ChangedRow[]> {
-  const { rows } = await db.run<ChangedRow>(
+export async function endExecutions(
+  db: Executor,
+  holder: Holder,
+  items: readonly EndItem[],
+  parkTtlSeconds: number,
+): Promise<(ChangedRow & WakingRow)[]> {
+  const { rows } = await db.run<ChangedRow & WakingRow>(
     {
       name: 'end',
       text: `
@@ -173,11 +180,12 @@ WITH ended AS (
   FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[]) AS w (id, generation, state, output, error)
   WHERE x.id = w.id AND x.generation = w.generation AND x.worker_id IS NOT DISTINCT FROM $6 AND x.instance = $7
     AND x.state IN ('CLAIMED', 'RUNNING', 'CANCELLING')
-  RETURNING x.id, x.generation, x.revision, x.state
-), forgotten AS (
+  RETURNING x.id, x.generation, x.revision, x.state, x.parent_id, x.parent_position,
+    CASE WHEN x.parent_id IS NOT NULL THEN x.output END AS output, CASE WHEN x.parent_id IS NOT NULL THEN x.error END AS error
+), ${wakeParents('ended', { now: 'clock_timestamp()', parkTtl: '$8' })}, forgotten AS (
   DELETE FROM execution_routing r USING ended WHERE r.execution_id = ended.id AND ended.state = 'COMPLETED'
 )
-SELECT id, generation, revision, state FROM ended`,
+SELECT e.id, e.generation, e.revision, e.state, ${WOKEN_COLUMNS} FROM ended e LEFT JOIN parent_woken pw ON pw.id = e.parent_id`,
       priority: 'hot',
     },
     [
@@ -188,6 +196,7 @@ SELECT id, generation, revision, state FROM ended`,
       items.map((item) => item.error),
       holder.workerId,
       holder.instance,
+      parkTtlSeconds,
     ],
   );
   return rows.map(withRawId);

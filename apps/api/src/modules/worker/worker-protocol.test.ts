@@ -7,8 +7,7 @@ import {
   startTestControlPlane,
   type TestControlPlane,
 } from '../../testing/test-control-plane.ts';
-import type { InboxEvent } from './inbox.ts';
-import type { WorkerReport } from './report-service.ts';
+import { emptyReport, onDuty as takeDuty } from '../../testing/worker-on-duty.ts';
 import { LATE_WRITE_EVENT } from './report-store.ts';
 
 let plane: TestControlPlane;
@@ -20,48 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const empty: WorkerReport = {
-  claims: [],
-  starts: [],
-  calls: [],
-  steps: [],
-  events: [],
-  suspends: [],
-  ends: [],
-  releases: [],
-};
-
-/** A worker on duty whose inbox is read by hand. */
-async function onDuty(name: string, more: Parameters<typeof registration>[1] = {}) {
-  const { protocol } = plane.workforce;
-  const instance = more.instanceId ?? `${name}-1`;
-  await protocol.register(registration(name, more));
-  await protocol.heartbeat(name, instance, healthy);
-  const inbox = protocol.inbox(name, instance);
-  const next = async (): Promise<InboxEvent> => {
-    const { value } = await inbox.next();
-    if (value === undefined) throw new Error('the inbox has ended');
-    return value;
-  };
-  await next();
-  return {
-    name,
-    next,
-    /** The next assignment of this execution. */
-    assigned: async (id: string) => {
-      for (;;) {
-        const item = (await next()).assignments.find((assignment) => assignment.id === id);
-        if (item !== undefined) return item;
-      }
-    },
-    report: (part: Partial<WorkerReport>) => protocol.report(name, instance, { ...empty, ...part }),
-    hangUp: async () => void (await inbox.return(undefined)),
-    leave: async () => {
-      await inbox.return(undefined);
-      await protocol.leave(name, instance);
-    },
-  };
-}
+const onDuty = (name: string, more: Parameters<typeof registration>[1] = {}) => takeDuty(plane, name, more);
 
 const claim = (id: string, generation: number) => ({ id, generation, started: true, again: false });
 const end = (id: string, generation: number) => ({
@@ -215,7 +173,7 @@ describe('a worker that loses its claim', () => {
     const again = await second.assigned(id);
     expect(again.generation).toBe(generation + 2);
     await plane.workforce.protocol.register(registration('w-first'));
-    const late = { ...empty, ends: [end(id, generation)] };
+    const late = { ...emptyReport, ends: [end(id, generation)] };
     const { ends } = await plane.workforce.protocol.report('w-first', 'w-first-1', late);
     expect(ends[0]?.code).toBe('CONFLICT');
     await plane.workforce.protocol.report('w-first', 'w-first-1', late);

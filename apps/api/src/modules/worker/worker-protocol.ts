@@ -17,6 +17,7 @@ import type { InboxEvent, Inboxes } from './inbox.ts';
 import type { Registry } from './registry.ts';
 import type { StepPage } from './recorded-steps.ts';
 import type { HeldItem } from './report-store.ts';
+import { storable } from './storable.ts';
 import type { ReportAnswer, ReportService, WorkerReport } from './report-service.ts';
 
 /** A registration as it came over the wire. */
@@ -218,9 +219,4 @@ function checkLists(input: RegistrationInput): Issue[] {
     }
   }
   return issues;
-}
-
-/** What the database can hold of a text. */
-function storable(text: string, limit: number): string {
-  return text.toWellFormed().replaceAll('\u0000', '\ufffd').slice(0, limit);
 }

@@ -2,7 +2,8 @@ import { builder } from '../../graphql/builder.ts';
 import { decodeUuid, encodeId } from '../../graphql/ids.ts';
 import { ExecutionErrorType } from '../execution/execution.graphql.ts';
 import type { CallAnswer, CallReport, StepReport } from './durable-reports.ts';
-import type { EndError, ItemResult } from './report-service.ts';
+import type { ItemResult } from './refusals.ts';
+import type { EndError } from './report-service.ts';
 import type { HeldItem } from './report-store.ts';
 import { type RecordedStep, STEP_KINDS, type StepPage } from './recorded-steps.ts';
 

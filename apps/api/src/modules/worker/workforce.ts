@@ -14,7 +14,8 @@ import { ReportService, type ReportServiceOptions } from './report-service.ts';
 import { WorkerProtocol } from './worker-protocol.ts';
 import { WorkerService } from './worker-service.ts';
 
-export interface WorkforceOptions extends Pick<ReportServiceOptions, 'versionById' | 'releaseWorker' | 'recordEnd'> {
+export interface WorkforceOptions
+  extends Pick<ReportServiceOptions, 'versionById' | 'findVersion' | 'releaseWorker' | 'recordEnd' | 'parkTtlSeconds'> {
   config: Pick<Config, 'heartbeatSeconds' | 'workerName' | 'databaseUrl'>;
   executor: Executor;
   fleet: Fleet;
