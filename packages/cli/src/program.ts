@@ -35,7 +35,7 @@ export function buildProgram(io: Io, exit: (code: ExitCode) => void): Command {
     .description('Who is on duty, who should take a run, and why.')
     .version(manifest.version)
     .exitOverride()
-    .configureHelp({ helpWidth: Math.min(io.columns, 120) })
+    .configureHelp({ helpWidth: Math.min(io.columns, 120), minWidthToWrap: 20 })
     .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
     .showHelpAfterError('Add --help for what there is.')
     .addHelpText(

@@ -11,7 +11,7 @@ export interface Column {
 
 const gap = '  ';
 /** A column of text is not made narrower than its longest word, or this. */
-const narrowest = 14;
+const narrowest = 20;
 
 /** Columns with these titles, all of them to the left. */
 export function titled(titles: readonly string[], whole: readonly string[] = []): Column[] {

@@ -29,7 +29,8 @@ export function previewText(preview: Explained, style: Style): string {
       ? (preview.reason ?? '')
       : `to ${style.bold(preview.winner)} by ${methodText(preview.method)}`;
   const counts = `${preview.eligibleCount} eligible, ${preview.rejectedCount} left out`;
-  const blocks = [[outcome, who, style.dim(`(${counts})`)].filter((part) => part !== '').join(' ')];
+  const first = [outcome, who, style.dim(`(${counts})`)].filter((part) => part !== '').join(' ');
+  const blocks = [renderText(first, style)];
   return [...blocks, ...explanation(preview, style)].join('\n\n');
 }
 
@@ -66,7 +67,8 @@ function methodText(method: Explained['method']): string {
 function headline(execution: Execution, style: Style): string {
   const where = execution.workerName === null ? '' : ` on ${style.bold(execution.workerName)}`;
   const parked = execution.parked ? ` ${paintState('PARKED', style)}` : '';
-  return `${style.bold(execution.id)}  ${execution.workflowRef}  ${paintState(execution.state, style)}${parked}${where}\n${renderText(execution.why, style)}`;
+  const first = `${style.bold(execution.id)}  ${execution.workflowRef}  ${paintState(execution.state, style)}${parked}${where}`;
+  return `${renderText(first, style)}\n${renderText(execution.why, style)}`;
 }
 
 function aboutDecision(decision: NonNullable<Execution['latestDecision']>, now: number, style: Style): string {

@@ -49,7 +49,7 @@ function addReading(deployment: Command, { ask }: Setup): void {
 }
 
 const variantHelp =
-  'LABEL=WORKFLOW[,weight=N][,role=ROLE]…[,version=ID][,label:KEY=VALUE]…; weight 100 where absent; may be repeated';
+  'LABEL=WORKFLOW and any of ,weight=N ,role=ROLE ,version=ID ,label:KEY=VALUE; weight 100 where absent; may be repeated';
 
 function addEditing(deployment: Command, { ask }: Setup): void {
   withQuery(deployment.command('create'))
