@@ -6,6 +6,7 @@ import { addCompletion } from './program/add-completion.ts';
 import { addDeployment } from './program/add-deployment.ts';
 import { addExecution } from './program/add-execution.ts';
 import { addPolicy } from './program/add-policy.ts';
+import { addSchedule } from './program/add-schedule.ts';
 import { addServe } from './program/add-serve.ts';
 import { addWorker } from './program/add-worker.ts';
 import { addWorkflow } from './program/add-workflow.ts';
@@ -56,6 +57,7 @@ export function buildProgram(io: Io, exit: (code: ExitCode) => void): Command {
   addWorkflow(setup);
   addDeployment(setup);
   addExecution(setup);
+  addSchedule(setup);
   addPolicy(setup);
   addCompletion(setup);
   return program;

@@ -63,6 +63,23 @@ export {
   WorkerRemoveDocument,
   WorkflowVersionsDocument,
 } from './generated/graphql.ts';
+export {
+  ScheduleCreateDocument,
+  ScheduleDeleteDocument,
+  type ScheduleFieldsFragment,
+  ScheduleForUpdateDocument,
+  ScheduleListDocument,
+  ScheduleNextDocument,
+  SchedulePauseDocument,
+  ScheduleResumeDocument,
+  ScheduleRunDocument,
+  ScheduleShowDocument,
+  type ScheduleShowQuery,
+  ScheduleUpdateDocument,
+  type ScheduleUpdateMutation,
+  type CreateScheduleInput,
+  type UpdateScheduleInput,
+} from './generated/graphql.ts';
 export { type Client, type ClientOptions, createClient, graphqlEndpoint } from './http-client.ts';
 export type { Sink } from './live-iterable.ts';
 export { LiveLink, type LiveLinkOptions, type LinkStatus } from './live-link.ts';
