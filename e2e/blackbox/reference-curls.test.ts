@@ -30,6 +30,7 @@ const probe = workflow(
     return ctx.input;
   },
 );
+const approve = workflow({ name: 'approve' }, async (ctx) => ({ answer: await ctx.pause('approval') }));
 const verify = workflow({ name: 'verify' }, (ctx) => ({ verified: ctx.input }));
 
 async function start(name: string, labels: Record<string, string> = {}): Promise<Worker> {
@@ -40,7 +41,7 @@ async function start(name: string, labels: Record<string, string> = {}): Promise
     role: 'worker',
     labels,
     capacity: 4,
-    workflows: [probe, verify],
+    workflows: [probe, verify, approve],
     signals: false,
     log: () => undefined,
   });
@@ -176,6 +177,24 @@ test('the printed curl that requires worker-7 is refused until it has registered
 
   await start('worker-7');
   expect((await inState(waiting.id, 'COMPLETED')).workerName).toBe('worker-7');
+});
+
+test('a bound execution that was paused is resumed by a curl, and waits for its worker again', async () => {
+  const bound = await start('bound-1');
+  const { id } = await json(BOUND.replace('verify', 'approve').replace('worker-7', 'bound-1'));
+  expect((await inState(id, 'PAUSED')).requiredWorker).toBe('bound-1');
+  await bound.stop();
+  await json(`curl -X POST localhost:8000/executions/${id}/resume -d '{"approved":true}'`);
+  const parked = await until('parking', async () => {
+    const shown = await read(id);
+    return shown.parked && shown;
+  });
+  expect(parked.state).toBe('RESUMING');
+  await start('bound-1');
+  expect(await inState(id, 'COMPLETED')).toMatchObject({
+    workerName: 'bound-1',
+    output: { answer: { approved: true } },
+  });
 });
 
 test('a preferred worker is a hint: taken when there, dropped when unknown, and ignored beside a binding', async () => {
