@@ -27,12 +27,15 @@ export function childFlags(program: string, memoryLimitMb: number, own: readonly
   return [...flags, `--max-old-space-size=${memoryLimitMb}`];
 }
 
+/** A token as short as this may be part of anything. */
+const shortestSecret = 12;
+
 /** The environment of a child: without the worker's token, in whatever variable it is. */
 export function childEnvironment(own: NodeJS.ProcessEnv, token: string | undefined): NodeJS.ProcessEnv {
   const secret = new Set(['MUSTER_TOKEN', 'MUSTER_ADMIN_TOKEN']);
-  return Object.fromEntries(
-    Object.entries(own).filter(
-      ([name, value]) => !secret.has(name) && (token === undefined || token === '' || !value?.includes(token)),
-    ),
-  );
+  const tells = (value: string | undefined) =>
+    token !== undefined &&
+    value !== undefined &&
+    (value === token || (token.length >= shortestSecret && value.includes(token)));
+  return Object.fromEntries(Object.entries(own).filter(([name, value]) => !secret.has(name) && !tells(value)));
 }

@@ -121,7 +121,12 @@ describe('a handler in a process of its own', () => {
 
   test('does not see the token of the worker, under whatever name', async () => {
     const kept = { ...process.env };
-    Object.assign(process.env, { MUSTER_TOKEN: 'other', MY_URL: 'http://x?t=secret-token', HARMLESS: 'yes' });
+    Object.assign(process.env, {
+      MUSTER_TOKEN: 'other',
+      MY_URL: 'http://x?t=secret-token',
+      MINE: 'secret-token',
+      HARMLESS: 'yes',
+    });
     const settled = await make().start(job('environment'), new Host()).settled;
     process.env = kept;
     expect(settled).toMatchObject({ kind: 'returned', output: { HARMLESS: 'yes' } });

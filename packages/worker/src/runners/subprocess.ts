@@ -71,8 +71,10 @@ export class SubprocessRunner implements Runner {
   start(job: RunJob, host: RunHost): RunningHandler {
     const module = this.#options.workflows.get(job.workflow)?.options.module;
     if (module === undefined) return withoutModule(job.workflow);
-    const { longSleepMs, transientCalls } = this.#options;
-    const transient = transientCalls ? [...this.#options.workflows.keys()] : [];
+    const { workflows, longSleepMs, transientCalls } = this.#options;
+    // One that says where it runs is dispatched.
+    const anywhere = [...workflows.values()].filter(({ options }) => options.runner === undefined);
+    const transient = transientCalls ? anywhere.map(({ ref }) => ref) : [];
     return this.#pool.take(module).run(job, host, { longSleepMs, transient });
   }
 }
