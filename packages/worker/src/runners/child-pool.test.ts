@@ -80,6 +80,18 @@ test('one that dies while it waits is told, and not replaced before the next is 
   expect(forked).toHaveLength(3);
 });
 
+test('one that cannot be started ahead is told, and nothing else', () => {
+  const pool = new ChildPool({
+    warm: 1,
+    log: (_, message) => warnings.push(message),
+    fork: () => {
+      throw new Error('ENOMEM');
+    },
+  });
+  pool.prepare('a');
+  expect(warnings).toEqual(['No process could be started ahead: Error: ENOMEM']);
+});
+
 test('closed, it ends those that wait and starts no more ahead', () => {
   const pool = make(1);
   pool.prepare('a');

@@ -33,7 +33,12 @@ export class ChildPool {
   prepare(module: string): void {
     if (this.#closed) return;
     for (const child of this.#waiting) if (child.module !== module) this.#drop(child);
-    while (this.#waiting.size < this.#options.warm) this.#add(module);
+    try {
+      while (this.#waiting.size < this.#options.warm) this.#add(module);
+    } catch (error) {
+      // No more processes, memory or files for now; the next execution says so, if it is still so then.
+      this.#options.log('warn', `No process could be started ahead: ${String(error)}`, { module });
+    }
   }
 
   /** Ends those that wait; nothing is started ahead any more. */

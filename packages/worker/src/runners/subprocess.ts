@@ -1,9 +1,10 @@
 import type { Log } from '../log.ts';
-import type { RunHost, RunJob, Runner, RunningHandler } from '../run-host.ts';
+import type { HandlerError, RunHost, RunJob, Runner, RunningHandler } from '../run-host.ts';
 import type { Workflow } from '../workflow.ts';
 import { childEnvironment, childFlags, childProgram } from './child-arguments.ts';
 import { ChildPool } from './child-pool.ts';
 import { RunnerChild } from './runner-child.ts';
+import { crashError } from './runner-crashed.ts';
 
 export interface SubprocessOptions {
   /** MiB that the process of one handler may take; 512 where absent. */
@@ -70,21 +71,27 @@ export class SubprocessRunner implements Runner {
 
   start(job: RunJob, host: RunHost): RunningHandler {
     const module = this.#options.workflows.get(job.workflow)?.options.module;
-    if (module === undefined) return withoutModule(job.workflow);
+    if (module === undefined) return settledAs(withoutModule(job.workflow));
     const { workflows, longSleepMs, transientCalls } = this.#options;
     // One that says where it runs is dispatched.
     const anywhere = [...workflows.values()].filter(({ options }) => options.runner === undefined);
     const transient = transientCalls ? anywhere.map(({ ref }) => ref) : [];
-    return this.#pool.take(module).run(job, host, { longSleepMs, transient });
+    try {
+      return this.#pool.take(module).run(job, host, { longSleepMs, transient });
+    } catch (error) {
+      return settledAs(
+        crashError({ code: null, signal: null, stderr: '', startError: String(error) }, this.#options.memoryLimitMb),
+      );
+    }
   }
 }
 
 // Another worker may know better: an old and a new version of a program run side by side while it is rolled out.
-function withoutModule(workflow: string): RunningHandler {
+function withoutModule(workflow: string): HandlerError {
   const message = `This worker does not know the module of ${workflow}, so no other process can run it: workflow({ module: import.meta.url, … }).`;
-  return {
-    settled: Promise.resolve({ kind: 'threw', error: { type: 'RunnerError', message, retryable: true } }),
-    abort: () => undefined,
-    giveUp: () => undefined,
-  };
+  return { type: 'RunnerError', message, retryable: true };
+}
+
+function settledAs(error: HandlerError): RunningHandler {
+  return { settled: Promise.resolve({ kind: 'threw', error }), abort: () => undefined, giveUp: () => undefined };
 }
