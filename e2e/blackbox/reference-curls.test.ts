@@ -2,12 +2,13 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { promisify } from 'node:util';
 import { Worker, workflow } from '@muster/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/graphql.ts';
 import { registerWorkflow } from '../support/fleet.ts';
-import { Server } from '../support/server.ts';
+import { musterCommand, Server } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /** The commands as the reference prints them; the port is ours, and the token stands in curl's own configuration. */
@@ -120,6 +121,16 @@ test('the printed curl with routing input runs on the worker of that cohort, eac
   }
   expect(received.length).toBe(12);
   expect(received.join('\n')).not.toContain('cohort');
+});
+
+test('the printed command with -r runs where the printed curl does', async () => {
+  const { PATH = '' } = process.env;
+  const env = { PATH, MUSTER_SERVER: server.url, MUSTER_TOKEN: server.token };
+  const args = ['workflow', 'run', 'audit_probe', '{"real":"payload"}', '-r', 'cohort=canary', '--json', '--wait'];
+  const { stdout } = await promisify(execFile)(process.execPath, [musterCommand, ...args], { env });
+  const { id } = /"(?<id>ex_[0-9a-f]{32})"/.exec(stdout)?.groups ?? {};
+  expect(await inState(id ?? '', 'COMPLETED')).toMatchObject({ workerName: 'canary-1', input: { real: 'payload' } });
+  expect(stdout).not.toContain('cohort');
 });
 
 test('the printed curl whose value no worker has fails with a blind reason', async () => {
