@@ -13,7 +13,7 @@ export interface TestControlPlane extends ControlPlane {
   /** What was logged so far. */
   lines: string[];
   /** A workflow version without policy; answers its id. */
-  registerWorkflow(name: string): Promise<number>;
+  registerWorkflow(name: string, more?: { maxAttempts?: number; timeoutSeconds?: number }): Promise<number>;
   /** Submits one execution of the version; answers its raw id. */
   submit(versionId: number, input?: string): Promise<string>;
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ export async function startTestControlPlane(overrides: ConfigOverrides = {}): Pr
     ...plane,
     config,
     lines,
-    registerWorkflow: async (name) => {
+    registerWorkflow: async (name, { maxAttempts = 3, timeoutSeconds } = {}) => {
       const { version } = await plane.workflowStore.register(
         {
           namespace: 'test',
@@ -44,8 +44,8 @@ export async function startTestControlPlane(overrides: ConfigOverrides = {}): Pr
           affinityText: null,
           requests: null,
           runner: null,
-          maxAttempts: 3,
-          timeoutSeconds: null,
+          maxAttempts,
+          timeoutSeconds: timeoutSeconds ?? null,
           fingerprint: new Uint8Array([1]),
         },
         'test',

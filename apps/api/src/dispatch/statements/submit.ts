@@ -93,6 +93,18 @@ export async function submitExecutions(
   return result.rows.map((row) => ({ ...row, id: rawId(row.id) }));
 }
 
+const READ_CREATED: Statement = {
+  name: 'read_created',
+  priority: 'hot',
+  text: `SELECT x.id, x.created_at AS "createdAt" FROM unnest($1::uuid[]) AS i (id) JOIN execution x ON x.id = i.id`,
+};
+
+/** When these executions were made, by raw id; those that do not exist are left out. */
+export async function readCreated(db: Executor, ids: readonly string[]): Promise<Map<string, Date>> {
+  const { rows } = await db.run<{ id: string; createdAt: Date }>(READ_CREATED, [ids]);
+  return new Map(rows.map((row) => [rawId(row.id), row.createdAt]));
+}
+
 /** A text array inside an array: `unnest` would flatten it, so it travels as PostgreSQL's array literal. */
 function textArray(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;

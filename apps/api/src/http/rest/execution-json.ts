@@ -33,7 +33,7 @@ export async function executionJson(id: string, context: Context): Promise<Recor
     targetRoles: row.targetRoles,
     sessionKey: row.sessionKey,
     state: row.state,
-    why: describeWhy(row, latest),
+    why: describeWhy(row, latest, version?.maxAttempts ?? 1),
     parked: row.parked,
     parkedReason: row.parkedReason,
     parkedSince: isoTime(row.parkedSince),

@@ -10,7 +10,7 @@ const COLUMNS = `x.id::text AS id, x.parent_id::text AS "parentId", x.retry_of::
   x.version_id AS "versionId", x.deployment_id AS "deploymentId", x.variant, x.target_roles AS "targetRoles", x.session_key AS "sessionKey",
   x.state, x.parked, x.parked_reason AS "parkedReason", x.parked_since AS "parkedSince", x.park_deadline AS "parkDeadline", x.error,
   x.worker_id AS "workerId", x.worker_name AS "workerName", x.required_worker AS "requiredWorker", x.preferred_worker AS "preferredWorker",
-  x.priority, x.attempt, x.generation, x.revision, x.submitted_by AS "submittedBy", x.created_at AS "createdAt", x.updated_at AS "updatedAt",
+  x.priority, x.attempt, x.resumed, x.generation, x.revision, x.submitted_by AS "submittedBy", x.created_at AS "createdAt", x.updated_at AS "updatedAt",
   x.scheduled_at AS "scheduledAt", x.claimed_at AS "claimedAt", x.started_at AS "startedAt", x.finished_at AS "finishedAt",
   x.waiting, x.waiting_name AS "waitingName", x.wake_at AS "wakeAt"`;
 

@@ -30,6 +30,8 @@ export interface ExecutionRow {
   preferredWorker: string | null;
   priority: number;
   attempt: number;
+  /** Comes back from a pause: its next claim goes on with the same attempt. */
+  resumed: boolean;
   generation: number;
   revision: number;
   submittedBy: string;

@@ -3,10 +3,18 @@ import type { StoredDecision } from '../decision/stored-decision.ts';
 import type { AttemptOutcome, AttemptRow, ExecutionRow } from './execution-rows.ts';
 
 /** One clause: why it is where it is, or why nobody has it. The words are the decision's where there is one. */
-export function describeWhy(row: ExecutionRow, latest: StoredDecision | null): string {
+export function describeWhy(row: ExecutionRow, latest: StoredDecision | null, maxAttempts: number): string {
   if (row.state === 'PAUSED') return describeWaiting(row);
-  if (row.state === 'FAILED' && row.workerId === null && row.error) return row.error.message;
-  if (row.state === 'CANCELLED' && row.workerId === null) return 'It was cancelled before a worker had it.';
+  if (row.state === 'FAILED' && row.error) {
+    // Another attempt would have been made, had there been one.
+    if (row.error.retryable === true && row.attempt >= maxAttempts) return describeLastFailure(row, row.error.message);
+    if (row.workerId === null) return row.error.message;
+  }
+  if (row.state === 'CANCELLED' && row.workerId === null) {
+    return row.attempt === 0
+      ? 'It was cancelled before a worker had it.'
+      : 'It was cancelled while no worker had it, or without an answer of the one that had it.';
+  }
   const decided = latest?.explanation[0];
   if (row.parked) {
     const known = latest?.decision.outcome === 'PARKED' && latest.decision.reason === row.parkedReason;
@@ -17,6 +25,12 @@ export function describeWhy(row: ExecutionRow, latest: StoredDecision | null): s
   if (waiting && latest?.decision.outcome !== 'PARKED') return 'It waits to be dispatched.';
   if (decided !== undefined) return decided;
   return row.workerName === null ? 'It waits to be dispatched.' : `${row.workerName} has it.`;
+}
+
+function describeLastFailure({ attempt }: ExecutionRow, message: string): string {
+  return attempt === 1
+    ? `It failed, and its version allows one attempt: ${message}`
+    : `It failed in each of its ${attempt} attempts, and its version allows no more: ${message}`;
 }
 
 function describeWaiting(row: ExecutionRow): string {
@@ -32,8 +46,8 @@ export function presentAttempt(row: ExecutionRow): AttemptRow | null {
   const outcome: AttemptOutcome = isTerminal(row.state) ? row.state : row.state === 'PAUSED' ? 'PAUSED' : 'RUNNING';
   return {
     executionId: row.id,
-    // An attempt starts at the claim: until then it is the next one.
-    number: row.claimedAt === null ? row.attempt + 1 : row.attempt,
+    // An attempt starts at the claim: until then it is the next one, unless it goes on after a pause.
+    number: row.claimedAt === null && !row.resumed ? row.attempt + 1 : row.attempt,
     generation: row.generation,
     worker: row.workerName,
     outcome,

@@ -193,7 +193,13 @@ ExecutionRef.implement({
     }),
     why: t.string({
       description: 'One clause: why it is where it is, or why nobody has it.',
-      resolve: async (x, _args, { loaders }) => describeWhy(x, await loaders.latestDecision.load(x.id)),
+      resolve: async (x, _args, { loaders }) => {
+        const [latest, version] = await Promise.all([
+          loaders.latestDecision.load(x.id),
+          loaders.version.load(x.versionId),
+        ]);
+        return describeWhy(x, latest, version?.maxAttempts ?? 1);
+      },
     }),
     latestDecision: t.field({
       type: DecisionRef,

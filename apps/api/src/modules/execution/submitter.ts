@@ -5,6 +5,7 @@ import type { UuidSource } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
 import {
   type KnownKey,
+  readCreated,
   readIdempotencyKeys,
   type SubmitRow,
   submitExecutions,
@@ -93,7 +94,7 @@ export class Submitter {
 
   /** The same key twice in one batch would fight over one row: the first of them speaks for all. */
   async #send(calls: readonly Call[]): Promise<SubmitOutcome[]> {
-    const { executor, bus, queue, parkTtlSeconds } = this.#deps;
+    const { bus, queue } = this.#deps;
     const firstByKey = new Map<string, Call>();
     for (const call of calls) {
       const key = keyOf(call);
@@ -103,15 +104,7 @@ export class Submitter {
       const key = keyOf(call);
       return key === null || firstByKey.get(key) === call;
     });
-    const inserted = new Map(
-      (
-        await submitExecutions(
-          executor,
-          speakers.map((call) => call.row),
-          parkTtlSeconds,
-        )
-      ).map((row) => [row.id, row.createdAt]),
-    );
+    const inserted = await this.#insert(speakers.map((call) => call.row));
     this.#announce(queue, bus, speakers, inserted);
 
     const known = await this.#knownKeys(speakers.filter((call) => !inserted.has(call.row.id)));
@@ -127,6 +120,25 @@ export class Submitter {
         return { error: new MusterError('UNAVAILABLE', 'The idempotency key could not be read.') };
       return replay(call, stored);
     });
+  }
+
+  /**
+   * When they were made, by id. A connection that is lost right after the commit makes an error of what was stored, and so does its repetition: the
+   * ids are ours, so what stands there under them is what was to be stored, all of it in one statement.
+   */
+  async #insert(rows: readonly SubmitRow[]): Promise<Map<string, Date>> {
+    const { executor, parkTtlSeconds } = this.#deps;
+    try {
+      const inserted = await submitExecutions(executor, rows, parkTtlSeconds);
+      return new Map(inserted.map((row) => [row.id, row.createdAt]));
+    } catch (error) {
+      const stored = await readCreated(
+        executor,
+        rows.map((row) => row.id),
+      ).catch(() => new Map<string, Date>());
+      if (stored.size === 0) throw error;
+      return stored;
+    }
   }
 
   #announce(
