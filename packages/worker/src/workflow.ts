@@ -31,7 +31,7 @@ export interface WorkflowOptions {
   readonly runner?: RunnerName;
   /** `import.meta.url` of the module that declares the workflow, for a process that has to find the handler by itself. */
   readonly module?: string;
-  /** How often it may be claimed, after lost workers, before it fails; 3 where absent. */
+  /** How often it may be tried, after lost workers, crashes, timeouts and retryable failures, before it fails; 3 where absent. */
   readonly maxAttempts?: number;
   /** Seconds until a running handler is aborted and its execution fails with TimeoutError. Absent: no limit. */
   readonly timeoutSeconds?: number;

@@ -73,6 +73,16 @@ describe('call', () => {
     expect(lastEnd()).toMatchObject({ output: 'ParkTimeoutError: nobody was there' });
   });
 
+  test('a failure of a child is final for its parent, whatever it says of itself: another attempt would see it again', async () => {
+    await start([flow('asks', (context) => context.call('test/child', null))]);
+    server.assign(['ex_1'], 'test/asks');
+    await suspended();
+    const error = { type: 'RetryableError', message: 'busy', stack: null, retryable: true };
+    server.wake('ex_1', 'test/asks', 2, 0, { error });
+    await ended();
+    expect(lastEnd()).toMatchObject({ state: 'FAILED', error: { type: 'RetryableError', retryable: false } });
+  });
+
   test('one that cannot be made is recorded as failed, and the same in a replay', async () => {
     server.behaviour.item = (list) =>
       list === 'calls' ? { code: 'BAD_INPUT', message: 'there is no workflow test/none' } : undefined;

@@ -158,7 +158,9 @@ export class HandlerContext implements ExecutionContext {
     const here =
       wanted && routingInput === undefined && version === undefined ? transient(ref, input, position) : undefined;
     if (here !== undefined) {
-      await operations.complete(operation, await here);
+      const outcome = await here;
+      const recorded = 'error' in outcome ? { error: { ...outcome.error, retryable: false } } : outcome;
+      await operations.complete(operation, recorded);
       return;
     }
     const answer = await operations.call({

@@ -224,7 +224,9 @@ export class Operations {
     const { recorded } = entry;
     if (recorded?.done === true) {
       const { error, result } = recorded;
-      const outcome: StepOutcome = error == null ? { result: result ?? null } : { error };
+      // What is recorded stays as it is: another attempt would only see it again.
+      const outcome: StepOutcome =
+        error == null ? { result: result ?? null } : { error: { ...error, retryable: false } };
       const deliver = (): void => {
         this.#replayed += 1;
         this.#deliver(entry, outcome);
