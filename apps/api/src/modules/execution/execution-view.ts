@@ -5,16 +5,8 @@ import type { AttemptOutcome, AttemptRow, ExecutionRow } from './execution-rows.
 /** One clause: why it is where it is, or why nobody has it. The words are the decision's where there is one. */
 export function describeWhy(row: ExecutionRow, latest: StoredDecision | null, maxAttempts: number): string {
   if (row.state === 'PAUSED') return describeWaiting(row);
-  if (row.state === 'FAILED' && row.error) {
-    // Another attempt would have been made, had there been one.
-    if (row.error.retryable === true && row.attempt >= maxAttempts) return describeLastFailure(row, row.error.message);
-    if (row.workerId === null) return row.error.message;
-  }
-  if (row.state === 'CANCELLED' && row.workerId === null) {
-    return row.attempt === 0
-      ? 'It was cancelled before a worker had it.'
-      : 'It was cancelled while no worker had it, or without an answer of the one that had it.';
-  }
+  const ended = describeEnd(row, maxAttempts);
+  if (ended !== null) return ended;
   const decided = latest?.explanation[0];
   if (row.parked) {
     const known = latest?.decision.outcome === 'PARKED' && latest.decision.reason === row.parkedReason;
@@ -25,6 +17,18 @@ export function describeWhy(row: ExecutionRow, latest: StoredDecision | null, ma
   if (waiting && latest?.decision.outcome !== 'PARKED') return 'It waits to be dispatched.';
   if (decided !== undefined) return decided;
   return row.workerName === null ? 'It waits to be dispatched.' : `${row.workerName} has it.`;
+}
+
+/** What its own end says; null where the decision says more. */
+function describeEnd(row: ExecutionRow, maxAttempts: number): string | null {
+  const { state, error, workerId, attempt } = row;
+  if (state === 'FAILED' && error) {
+    // Another attempt would have been made, had there been one.
+    if (error.retryable === true && attempt >= maxAttempts) return describeLastFailure(row, error.message);
+    return workerId === null ? error.message : null;
+  }
+  if (state !== 'CANCELLED' || workerId !== null) return null;
+  return attempt === 0 ? 'It was cancelled before a worker had it.' : 'It was cancelled and is on no worker any more.';
 }
 
 function describeLastFailure({ attempt }: ExecutionRow, message: string): string {
