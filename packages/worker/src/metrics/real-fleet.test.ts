@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,6 +113,19 @@ test('work that prefers a low crash rate stays away from a worker whose processe
   const cells = await read(placed.id);
   expect(cells['a-crashing']).toMatchObject({ value: 0.6667, weighted: 0, valueAgeMs: expect.any(Number) });
   expect(cells['b-sound']).toMatchObject({ value: 0, weighted: 10 });
+}, 240_000);
+
+test('an attempt whose process dies is made again, with what its steps have recorded', async () => {
+  const child = await start('a-surviving');
+  const file = join(dir, 'written');
+  expect(await run('fragile', file)).toMatchObject({
+    state: 'COMPLETED',
+    output: { written: 1, finished: 2 },
+    attempt: 2,
+    workerName: 'a-surviving',
+  });
+  expect(readFileSync(file, 'utf8')).toBe('attempt 1');
+  expect(child.exitCode).toBeNull();
 }, 240_000);
 
 test('a worker whose loop stands still is unhealthy, says why, and comes back', async () => {

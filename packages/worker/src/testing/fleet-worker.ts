@@ -1,6 +1,6 @@
 // A worker of a real fleet as a program of its own. argv: WorkerOptions as JSON, and a file whose text says what its
 // metrics provider does at its next call; each call of the provider is told over IPC.
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { Worker } from '../worker.ts';
 import type { WorkerOptions } from '../worker-options.ts';
@@ -22,6 +22,15 @@ const flows = [
   ),
   workflow<unknown, unknown>({ ...own, name: 'any' }, () => null),
   workflow<unknown, unknown>({ ...own, name: 'crash', runner: 'subprocess', maxAttempts: 1 }, () => process.abort()),
+  /** Its process dies at the first attempt, after a step. */
+  workflow<string, unknown>({ ...own, name: 'fragile', runner: 'subprocess' }, async (context, file) => {
+    const written = await context.task('write', () => {
+      appendFileSync(file, `attempt ${context.attempt}`);
+      return context.attempt;
+    });
+    if (context.attempt === 1) process.kill(process.pid, 'SIGKILL');
+    return { written, finished: context.attempt };
+  }),
   /** Blocks the event loop again and again, for less than what makes it unhealthy, until the file is there. */
   workflow<string, unknown>({ ...own, name: 'hog' }, async (context, file) => {
     while (!existsSync(file)) {
