@@ -20,6 +20,7 @@ export function Children({ id }: { id: string }) {
   const query = useQuery<ExecutionChildrenQuery, ApiError>({
     queryKey: key,
     queryFn: ({ signal }) => execute(ExecutionChildrenDocument, { id }, { signal }),
+    staleTime: 0,
     refetchInterval: usePollWhenStale(),
   });
   useSubscription(

@@ -82,6 +82,8 @@ function useLiveExecution(id: string) {
   const query = useQuery<ExecutionQuery, ApiError>({
     queryKey: key,
     queryFn: ({ signal }) => execute(ExecutionDocument, { id }, { signal }),
+    // What happened while the page was away came over no subscription.
+    staleTime: 0,
     refetchInterval: usePollWhenStale(),
   });
   useSubscription(

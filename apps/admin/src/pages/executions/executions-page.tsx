@@ -207,6 +207,8 @@ function useLiveExecutions(filter: ExecutionFilter, place: PagePlace) {
   const query = useQuery<ExecutionsQuery, ApiError>({
     queryKey: key,
     queryFn: ({ signal }) => execute(ExecutionsDocument, variables, { signal }),
+    // What happened while the page was away came over no subscription.
+    staleTime: 0,
     placeholderData: keepPreviousData,
     refetchInterval: usePollWhenStale(),
   });
@@ -236,6 +238,7 @@ function useCounts(filter: ExecutionFilter): ReadonlyMap<ExecutionState, Executi
   const { data } = useQuery({
     queryKey: ['execution-counts', filter],
     queryFn: ({ signal }) => execute(ExecutionCountsDocument, { filter }, { signal }),
+    staleTime: 0,
     placeholderData: keepPreviousData,
     refetchInterval: usePollWhenStale(),
   });
