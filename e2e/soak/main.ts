@@ -1,4 +1,4 @@
-// The long soak: `pnpm --filter @muster/e2e soak [--replicas 2] [--seconds 600] [--executions 20000] [--seed N]`.
+// The long soak: `npm run soak -- [--replicas 2] [--seconds 600] [--executions 20000] [--seed N]`.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { soak } from './soak.ts';
