@@ -24,6 +24,8 @@ export type PythonFile =
 
 /** Most UTF-8 bytes of a file. */
 const MAX_FILE_BYTES = 1_048_576;
+/** What a comment in the first two lines says of the file's encoding. */
+const ENCODING = /^(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)/;
 
 /**
  * Reads the workflows that a Python file declares with `@workflow` or `@workflow.with_options(…)`, without running it.
@@ -45,6 +47,12 @@ function readSource(text: string, problems: ProblemList): PythonWorkflow[] {
   const size = utf8Length(text);
   if (size > MAX_FILE_BYTES) {
     problems.error(start, 'TEXT_TOO_LONG', `The file has ${size} bytes; at most ${MAX_FILE_BYTES} are allowed.`);
+    return [];
+  }
+  const encoding = ENCODING.exec(text);
+  if (encoding?.[1] !== undefined && !/^utf[-_]?8/i.test(encoding[1])) {
+    const message = `Only files in UTF-8 are read, not in ${shorten(encoding[1])}.`;
+    problems.error({ from: encoding[0].length - encoding[1].length, to: encoding[0].length }, 'ENCODING', message);
     return [];
   }
   const scanned = scanFile(text, problems);

@@ -113,6 +113,8 @@ describe('declarations that cannot be read', () => {
 
 describe('files that are no Python', () => {
   test.each([
+    ['# -*- coding: latin-1 -*-\n@workflow\ndef f(ctx): pass\n', '1:15 ENCODING'],
+    ['#!/usr/bin/env python\n# vim: set fileencoding=cp1252 :\n', '2:25 ENCODING'],
     ['x = "never closed\n', '1:5 STRING_UNTERMINATED'],
     ['x = f"{a\n', '1:5 STRING_UNTERMINATED'],
     ['x = """never\nclosed\n', '1:5 STRING_UNTERMINATED'],
