@@ -155,6 +155,17 @@ export const apart = workflow<unknown, unknown>({ namespace: 'test', name: 'apar
     expect(syntax.stderr()).toContain('syntax.ts:1:6');
   }, 90_000);
 
+  test('--json makes each line of its log JSON', async () => {
+    const { child, exit, stderr } = start(['worker', 'start', write('flow.ts', typescriptFlow), '--json']);
+    await expect.poll(() => server.registrations.length, patience).toBe(1);
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    const lines = stderr().trim().split('\n');
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), message: expect.any(String) });
+    expect(lines[0]).toContain('Starting worker');
+  }, 90_000);
+
   test('a worker that the server refuses says so and exits with the code for it', async () => {
     server.behaviour.register = () => ({ code: 'FORBIDDEN', message: 'This token is for w-7.' });
     const { exit, stderr } = start(['worker', 'start', write('flow.ts', typescriptFlow)]);
