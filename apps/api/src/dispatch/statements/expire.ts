@@ -11,11 +11,12 @@ export interface ExpiredRow extends GuardedItem {
   targetRoles: string[];
 }
 
+/** The time is one that stands still for the statement: with another one, the index would be read from end to end. */
 export const READ_EXPIRED: Statement = {
   name: 'read_expired',
   priority: 'hot',
   text: `SELECT id, generation, version_id AS "versionId", required_worker AS "requiredWorker", target_roles AS "targetRoles"
-FROM execution WHERE queued AND park_deadline IS NOT NULL AND park_deadline <= clock_timestamp()
+FROM execution WHERE queued AND park_deadline IS NOT NULL AND park_deadline <= statement_timestamp()
 ORDER BY park_deadline LIMIT 200`,
 };
 

@@ -78,7 +78,7 @@ const DELETE_KEYS: Statement = {
   name: 'retention_idempotency',
   priority: 'background',
   text: `DELETE FROM idempotency k USING (
-  SELECT principal, mutation, key FROM idempotency WHERE at < clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS})
+  SELECT principal, mutation, key FROM idempotency WHERE at < statement_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS})
   ORDER BY at LIMIT ${RETENTION_SLICE}
 ) old WHERE (k.principal, k.mutation, k.key) = (old.principal, old.mutation, old.key)
   AND k.at < clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS})`,

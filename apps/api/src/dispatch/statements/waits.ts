@@ -7,10 +7,11 @@ const TERMS = { now: 'f.now', parkTtl: '$4' };
 const TOLD = `INSERT INTO event (id, execution_id, at, sequence, generation, type, data)
   SELECT uuid_v7_at(f.now), m.id, f.now, m.event_seq, m.generation, 'RESUMED'`;
 
+/** As `READ_EXPIRED`: a time that stands still for the statement can be looked up in the index. */
 export const READ_DUE: Statement = {
   name: 'read_due',
   priority: 'hot',
-  text: `SELECT id FROM execution WHERE wake_at IS NOT NULL AND wake_at <= clock_timestamp() ORDER BY wake_at LIMIT 200`,
+  text: `SELECT id FROM execution WHERE wake_at IS NOT NULL AND wake_at <= statement_timestamp() ORDER BY wake_at LIMIT 200`,
 };
 
 /** Executions whose timer has run out, at most 200, the longest overdue first. */

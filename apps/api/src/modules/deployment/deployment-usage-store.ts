@@ -41,7 +41,7 @@ export class DeploymentUsageStore {
         text: `SELECT g.id, x.variant, count(*)::int AS n FROM unnest($1::int[]) AS g (id)
           CROSS JOIN LATERAL (
             SELECT e.variant FROM execution e
-            WHERE e.deployment_id = g.id AND e.id >= uuid_v7_floor(clock_timestamp() - make_interval(mins => $2::int))
+            WHERE e.deployment_id = g.id AND e.id >= uuid_v7_floor(statement_timestamp() - make_interval(mins => $2::int))
             ORDER BY e.id DESC LIMIT $3
           ) x WHERE x.variant IS NOT NULL GROUP BY g.id, x.variant`,
       },
