@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['blackbox/**/*.test.ts', 'contract/**/*.test.ts'],
     // Each file starts servers and workers of its own; more at once only makes all of them slow.
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

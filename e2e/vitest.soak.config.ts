@@ -7,6 +7,6 @@ export default defineConfig({
     fileParallelism: false,
     globalSetup: '@muster/db/testing/global-setup',
     testTimeout: 600_000,
-    hookTimeout: 120_000,
+    hookTimeout: 240_000,
   },
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server as TcpServer } from 'node:net';
 import { promisify } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import { startPostgresCluster } from '@muster/db/testing';
 import { RetryableError, Worker, workflow } from '@muster/worker';
 import pg from 'pg';
@@ -281,6 +282,10 @@ test('no routing value is found anywhere but where it is kept for the dispatcher
     if (rows[0]?.found) withSecret.push(name);
   }
   expect(withSecret).toEqual(['execution_routing', 'schedule_routing']);
+  const frames = await db.query<{ data: Buffer }>('SELECT data FROM decision_frame');
+  const explained = frames.rows.map(({ data }) => inflateRawSync(data).toString('utf8'));
+  expect(explained.some((frame) => frame.includes('watched'))).toBe(true);
+  seen.push(...explained);
 
   seen.push(JSON.stringify(await ask(server, executionsDocument)));
   for (const path of ['/metrics', '/openapi.json', '/workers', '/admin/workers'])
