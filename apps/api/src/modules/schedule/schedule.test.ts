@@ -349,6 +349,12 @@ describe('routing input of a schedule', () => {
       expect(errors[0]?.extensions.issues[0]?.path).toBe('routingInput');
       expect(text).not.toContain('CANARY');
     }
+    // Calls that do not fit the schema are told without their values too.
+    for (const more of [{ extra: 'CANARY' }, { priority: 'CANARY' }, { overlap: 'CANARY' }, { workflow: ['CANARY'] }]) {
+      const { text, status } = await create(daily('canary', { routingInput: { key: 'CANARY' }, ...more }));
+      expect(status).toBe(400);
+      expect(text).not.toContain('CANARY');
+    }
     const { text } = await create(daily('canary', { routingInput: { key: 'CANARY-value' } }));
     expect(text).toContain('"canary"');
     const list = await app.post(`{ schedules(first: 200) { nodes { ${FIELDS} } } }`);
