@@ -1,6 +1,7 @@
 import { type ClientError, LiveLink, type WorkerHeartbeatInput, WorkerLeaveDocument } from '@muster/client';
 import { WebSocket } from 'ws';
 import { runChecks } from './checks.ts';
+import { surviveLeftBehind } from './durable/left-behind.ts';
 import { Executions } from './executions.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { WorkerMetrics } from './metrics/worker-metrics.ts';
@@ -120,6 +121,9 @@ export class Worker {
       signalled = true;
     };
     if (this.#options.signals) for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+    const endWatch = surviveLeftBehind((error) => {
+      this.#options.log('warn', `A handler has left behind a call that failed: ${String(error)}`);
+    });
     this.#metrics.start();
     if (this.#options.runners.includes('subprocess')) this.#subprocess.open();
     this.#link.connect();
@@ -127,6 +131,7 @@ export class Worker {
       return await this.#ended.promise;
     } finally {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, onSignal);
+      endWatch();
     }
   }
 

@@ -11,6 +11,7 @@ import type {
 } from '../run-host.ts';
 import { Deliveries } from './deliveries.ts';
 import { Journal } from './journal.ts';
+import { mayBeLeftBehind } from './left-behind.ts';
 import { StepError } from './step-error.ts';
 
 export type StepOutcome = { readonly result: unknown } | { readonly error: HandlerError };
@@ -93,7 +94,11 @@ export class Operations {
    * operation to `complete`, `wait` or `failForNow`. After the end of the handler's run the answer never comes.
    */
   begin<T>(kind: StepKind, name: string, perform: (operation: Operation) => Promise<void>): Promise<T> {
-    const answer = new Promise<T>((resolve, reject) => {
+    const answer = new Promise<T>((resolve, refuse) => {
+      const reject = (reason: unknown): void => {
+        mayBeLeftBehind(reason);
+        refuse(reason);
+      };
       if (this.#state !== 'running') {
         if (this.#state === 'suspending') this.#late.push(reject);
         return;
@@ -206,7 +211,7 @@ export class Operations {
    */
   async end(how: 'returned' | 'failed' | 'to be tried again'): Promise<void> {
     if (how === 'returned' && this.#abort === undefined) this.#journal.checkEnd(this.#next);
-    if (how !== 'to be tried again' && this.#state === 'running') await this.#recordFailures();
+    if (how !== 'to be tried again' && this.#state === 'running' && this.#hasUnrecorded) await this.#recordFailures();
     this.close();
   }
 
@@ -242,7 +247,7 @@ export class Operations {
 
   // What the handler does after a failure that it has seen must not be there without that failure.
   async #perform(entry: Entry, perform: (operation: Operation) => Promise<void>): Promise<void> {
-    if (this.#unrecorded.length > 0 || this.#recording !== undefined) await this.#recordFailures();
+    if (this.#hasUnrecorded) await this.#recordFailures();
     await perform(entry);
   }
 
@@ -251,6 +256,10 @@ export class Operations {
     const answer = send();
     this.#lastWrite = answer;
     return await answer;
+  }
+
+  get #hasUnrecorded(): boolean {
+    return this.#unrecorded.length > 0 || this.#recording !== undefined;
   }
 
   async #recordFailures(): Promise<void> {

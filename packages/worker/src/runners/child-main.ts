@@ -1,6 +1,7 @@
 // A process that runs one handler for a worker and ends. It loads the module of the ChildSetup in its environment, and
 // talks with the worker over its channel.
 import { systemClock } from '../clock.ts';
+import { surviveLeftBehind } from '../durable/left-behind.ts';
 import { describeError } from '../handler-error.ts';
 import { HandlerRun } from '../handler-run.ts';
 import { importModule } from '../metrics/import-export.ts';
@@ -17,6 +18,8 @@ const asked = new Map<number, (answer: never) => void>();
 let asks = 0;
 let handler: RunningHandler | undefined;
 
+// Written where the worker shows what the process says.
+surviveLeftBehind((error) => process.stderr.write(`A handler has left behind a call that failed: ${String(error)}\n`));
 const watched = watchProcess(parent, memoryLimitBytes);
 // The worker is gone, or has no more use for this process.
 process.on('disconnect', () => process.exit(0));
