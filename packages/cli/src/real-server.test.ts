@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RealServer } from '@muster/worker/testing/real-server';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Ran, runCommand } from './testing/run-command.ts';
 
@@ -11,7 +10,9 @@ import { type Ran, runCommand } from './testing/run-command.ts';
 
 const patience = { timeout: 90_000, interval: 100 };
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-const server = new RealServer();
+/** What `muster serve --json` said of itself, and the process. */
+const server = { url: '', graphql: '', login: '', token: '', end: () => Promise.resolve<number | null>(null) };
+let serving: ChildProcess;
 const children: ChildProcess[] = [];
 let dir: string;
 let worker: ChildProcess;
@@ -69,7 +70,7 @@ beforeAll(async () => {
   chmodSync(join(dir, 'bin', 'muster'), 0o755);
   writeFileSync(join(dir, 'flows.ts'), flows);
   writeFileSync(join(dir, 'flows.py'), guide);
-  await server.start();
+  await serve();
   const started = shell(
     'exec muster worker start --name worker-7 --role gpu-worker --label region=eu --label cohort=canary --capacity 4 flows.ts',
   );
@@ -79,13 +80,26 @@ beforeAll(async () => {
     expect((await muster('worker', 'list', '--json')).out).toContain('worker-7');
     expect((await muster('workflow', 'list')).out).toContain('default/slow');
   }, patience);
-}, 180_000);
+}, 400_000);
 
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await server.remove();
   rmSync(dir, { recursive: true, force: true });
 });
+
+/** Starts the server, on a free port, or after a kill on the same one. Resolves when it is up. */
+async function serve(): Promise<void> {
+  const port = server.url === '' ? '0' : new URL(server.url).port;
+  const { child, exit, printed } = shell(
+    `LOG_LEVEL=error exec muster serve --no-demo --no-worker --port ${port} --json`,
+  );
+  serving = child;
+  server.end = () => exit;
+  await vi.waitFor(() => expect(printed.out).toContain('"graphql"'), { timeout: 170_000, interval: 100 });
+  const line = printed.out.split('\n').find((one) => one.includes('"graphql"')) ?? '';
+  Object.assign(server, JSON.parse(line));
+  server.token = readFileSync(join(dir, '.muster', 'admin-token'), 'utf8').trim();
+}
 
 /** A command line as it is typed into a shell, with the command on the path. */
 function shell(line: string) {
@@ -233,9 +247,10 @@ describe('runs', () => {
     const { id } = await json<Execution>('workflow', 'run', 'slow', JSON.stringify(file));
     const followed = shell(`muster execution events ${id} --follow --json`);
     await expect.poll(() => followed.printed.out, patience).toContain('"STARTED"');
-    await server.kill();
+    serving.kill('SIGKILL');
+    await server.end();
     await expect.poll(() => followed.printed.err, patience).toContain('trying again');
-    await server.start();
+    await serve();
     await expect.poll(async () => (await muster('worker', 'show', 'worker-7')).out, patience).toContain('HEALTHY');
     writeFileSync(file, '');
     expect(await followed.exit).toBe(0);
@@ -245,7 +260,7 @@ describe('runs', () => {
       .map((line) => JSON.parse(line) as { sequence: number; type: string });
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
     expect(events.at(-1)?.type).toBe('COMPLETED');
-  }, 180_000);
+  }, 300_000);
 
   test('pause, resume, cancel and retry', async () => {
     const { id } = await json<Execution>('workflow', 'run', 'approve');
@@ -338,4 +353,13 @@ test('worker drain lets the worker leave', async () => {
   await expect.poll(async () => (await muster('worker', 'show', 'worker-7')).out, patience).toContain('OFFLINE');
   expect((await muster('worker', 'remove', 'worker-7')).out).toBe('worker-7 is removed.');
   expect(await muster('worker', 'show', 'worker-7')).toMatchObject({ code: 3 });
+}, 120_000);
+
+test('serve says where it is, and stops at SIGTERM', async () => {
+  expect(server.graphql).toBe(`${server.url}/graphql`);
+  expect(server.login).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#login=/);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  serving.kill('SIGTERM');
+  expect(await server.end()).toBe(0);
+  expect(await muster('worker', 'list')).toMatchObject({ code: 5, out: '' });
 }, 120_000);
