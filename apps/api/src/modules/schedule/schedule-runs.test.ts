@@ -89,6 +89,20 @@ describe('a run of a workflow', () => {
     );
     const runs = rows.map(({ run }) => run.getTime());
     expect(runs).toEqual(runs.map((_, i) => (runs[0] ?? 0) + i * 1_000));
+    // Newest first, in pages.
+    const listed: number[] = [];
+    for (let after = ''; ; ) {
+      const { executions } = (
+        await app.ask(
+          `{ schedule(name: "seconds") { executions(first: 2${after}) { totalCount nodes { scheduleRun } pageInfo { hasNextPage endCursor } } } }`,
+        )
+      ).schedule;
+      expect(executions.totalCount).toBe(runs.length);
+      listed.push(...executions.nodes.map((node: { scheduleRun: string }) => Date.parse(node.scheduleRun)));
+      if (!executions.pageInfo.hasNextPage) break;
+      after = `, after: "${executions.pageInfo.endCursor}"`;
+    }
+    expect(listed).toEqual(runs.toReversed());
   });
 
   it('of a workflow that is gone fails visibly, and works again when it is back', async () => {

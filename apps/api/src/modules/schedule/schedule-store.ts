@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, MusterError } from '@muster/core';
 import { Prisma, type PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
-import type { Executor } from '../../dispatch/statements/executor.ts';
+import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
 import type { Page } from '../../graphql/connection.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
 import { appendAudit, type AuditEntry } from '../audit/audit-store.ts';
@@ -67,6 +67,14 @@ export interface ScheduleFilter {
 
 /** All inputs of one answer together. */
 const MAX_INPUT_BYTES = 33_554_432;
+
+const LAST_ID = 'ffffffffffffffffffffffffffffffff';
+
+export const EXECUTIONS_OF_SCHEDULE: Statement = {
+  name: 'executions_of_schedule',
+  priority: 'read',
+  text: 'SELECT x.id FROM execution x WHERE x.schedule_id = $1 AND x.id < $2::uuid ORDER BY x.schedule_id DESC, x.id DESC LIMIT $3',
+};
 
 const SELECT = {
   id: true,
@@ -179,6 +187,31 @@ export class ScheduleStore {
       [ids],
     );
     return new Map(rows.map(({ id, ...row }) => [rawId(id), row]));
+  }
+
+  /** Raw ids of what it started, newest first. */
+  async executionIds(id: number, page: Page): Promise<{ items: string[]; more: boolean }> {
+    const { rows } = await this.#db.run<{ id: string }>(EXECUTIONS_OF_SCHEDULE, [
+      id,
+      String(page.after?.[0] ?? LAST_ID),
+      page.limit + 1,
+    ]);
+    return cutPage(
+      rows.map((row) => rawId(row.id)),
+      page,
+    );
+  }
+
+  async executionCount(id: number): Promise<Count> {
+    const { rows } = await this.#db.run<{ n: number }>(
+      {
+        name: 'count_executions_of_schedule',
+        priority: 'read',
+        text: 'SELECT count(*)::int AS n FROM (SELECT FROM execution x WHERE x.schedule_id = $1 LIMIT 10001) AS counted',
+      },
+      [id],
+    );
+    return boundedCount(rows[0]?.n ?? 0);
   }
 
   /** `key-used`: the idempotency key was spent before. Errors: CONFLICT where the name is taken. */

@@ -5,6 +5,7 @@ import { encodeId } from '../../graphql/ids.ts';
 import { NodeRef } from '../../graphql/node.ts';
 import {
   DeploymentRef,
+  ExecutionConnection,
   ExecutionRef,
   ScheduleConnection,
   ScheduleRef,
@@ -139,6 +140,26 @@ ScheduleRef.implement({
       description: 'The newest that it started; null: none, or retention took it.',
       resolve: (s, _args, { loaders }) =>
         s.lastExecutionId === null ? null : loaders.execution.load(s.lastExecutionId),
+    }),
+    executions: t.field({
+      type: ExecutionConnection,
+      description: 'What it started, newest first.',
+      args: { first: t.arg.int(), after: t.arg.string() },
+      resolve: async (s, args, context) => {
+        const store = context.services.scheduleStore;
+        const page = pageOf(args, 'schedule-executions', ['uuid'], context);
+        const { items, more } = await store.executionIds(s.id, page);
+        const found = await Promise.all(items.map((id) => context.loaders.execution.load(id)));
+        return connectionOf(
+          page,
+          'schedule-executions',
+          // Retention may have taken the oldest meanwhile.
+          found.filter((row) => row !== null),
+          more,
+          (x) => [x.id],
+          () => store.executionCount(s.id),
+        );
+      },
     }),
     lastError: t.field({
       type: ScheduleError,
