@@ -81,7 +81,10 @@ test('work that ranks by loop lag stays away from a worker whose loop is blocked
   const hog = await run('hog', gate, { requiredWorker: 'a-blocked', waitSeconds: 0 });
   const key = 'flux.loop_lag_p95_seconds';
   await expect.poll(() => metric('a-blocked', key), patience).toBeGreaterThan(0.2);
-  await expect.poll(async () => ((await metric('b-calm', key)) ?? 9) < 0.1, patience).toBe(true);
+  // On a machine that is busy with other things, no loop is punctual; a blocked one stands out all the same.
+  await expect
+    .poll(async () => ((await metric('b-calm', key)) ?? 9) < ((await metric('a-blocked', key)) ?? 0) / 2, patience)
+    .toBe(true);
   const placed = await run('calm', null);
   expect(placed).toMatchObject({ state: 'COMPLETED', workerName: 'b-calm' });
   const cells = await read(placed.id);
