@@ -28,6 +28,21 @@ function holdUntilGate(name: string, stubborn: boolean) {
   });
 }
 
+/** Does a task, says so, waits for somebody's word, and returns it. */
+const approve = workflow({ namespace: 'e2e', name: `${settings.prefix}approve` }, async (ctx) => {
+  const draft = await ctx.task('draft', () => ({ pages: 3 }));
+  ctx.log('the draft is done', draft);
+  ctx.progress(0.5, 'half-way');
+  return { said: await ctx.pause('approval') };
+});
+
+/** Longer than any test. */
+const nap = workflow({ namespace: 'e2e', name: `${settings.prefix}nap` }, (ctx) => ctx.sleep(3_600_000));
+
+const delegate = workflow({ namespace: 'e2e', name: `${settings.prefix}delegate` }, (ctx) =>
+  ctx.call(`e2e/${settings.prefix}approve`, ctx.input),
+);
+
 const worker = new Worker({
   server: settings.server,
   token: settings.token,
@@ -35,7 +50,7 @@ const worker = new Worker({
   role: settings.role,
   labels: settings.labels,
   capacity: settings.capacity,
-  workflows: [echo, holdUntilGate('hold', false), holdUntilGate('stubborn', true)],
+  workflows: [echo, holdUntilGate('hold', false), holdUntilGate('stubborn', true), approve, nap, delegate],
   signals: false,
 });
 

@@ -6,7 +6,7 @@ export interface WorkerSettings {
   readonly role: string;
   readonly labels: Record<string, string>;
   readonly capacity: number;
-  /** Before the names of its workflows `echo`, `hold` and `stubborn`, so that tests on one server do not meet. */
+  /** Before the names of its workflows (worker-main.ts), so that tests on one server do not meet. */
   readonly prefix: string;
   readonly routing?: string;
   readonly affinity?: string;

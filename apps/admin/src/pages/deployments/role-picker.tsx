@@ -9,7 +9,7 @@ import {
   IconPlugConnectedX,
   IconSearch,
 } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { RoleFacts } from '../../api/roles.ts';
 import { AnyRoleChip, RoleChip } from '../../ui/chips.tsx';
 import { Glyph } from '../../ui/icon.tsx';
@@ -95,7 +95,12 @@ export function RolePicker({
       {value.length === 0 ? (
         <AnyRoleChip />
       ) : (
-        value.map((role) => <RoleChip key={role} role={role} healthyWorkers={healthy(role)} />)
+        // The space keeps the words apart where they are read as text: the name of the button must contain them.
+        value.map((role) => (
+          <Fragment key={role}>
+            <RoleChip role={role} healthyWorkers={healthy(role)} />{' '}
+          </Fragment>
+        ))
       )}
       <span className="ch">
         <Glyph icon={IconChevronDown} />
