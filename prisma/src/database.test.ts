@@ -187,6 +187,18 @@ describe('PostgreSQL', () => {
     await database.drop();
   });
 
+  it('gives a read of a request one second, and administration five', async () => {
+    const template = await testDatabase('postgres');
+    const database = await openDatabase(String(template.target));
+    expect((await database.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '1s' }]);
+    expect(await database.prisma.$queryRaw`SHOW statement_timeout`).toEqual([{ statement_timeout: '5s' }]);
+    expect((await database.query('SHOW statement_timeout', [], { priority: 'hot' })).rows).toEqual([
+      { statement_timeout: '0' },
+    ]);
+    await database.close();
+    await template.drop();
+  });
+
   it('survives the loss of its idle connections', async () => {
     const database = await testDatabase('postgres');
     await database.query('SELECT 1');

@@ -37,7 +37,7 @@ export interface Database {
   readonly prepare: boolean;
   /** Connections of the hot path. int8 columns are numbers. */
   readonly pool: Pool;
-  /** Reads and administration, on the connections of requests. */
+  /** Registrations and administration, on connections of their own. */
   readonly prisma: PrismaClient;
   query: Query;
   /** One connection of the hot path that nobody else uses. */
@@ -56,9 +56,9 @@ export interface OpenOptions {
   directUrl?: string;
   /** false: no named statements, for poolers without protocol-level prepare. Never used on the embedded database. */
   prepare?: boolean;
-  /** Connections per priority on PostgreSQL; default 8 hot, 8 request, 2 background. */
+  /** Connections per priority on PostgreSQL; default 8 hot, 8 request (and as many for administration), 2 background. */
   poolSizes?: Partial<Record<Priority, number>>;
-  /** Longest statement of a request on PostgreSQL, null: none; default 5,000. The embedded database knows no such limit. */
+  /** Longest read of a request on PostgreSQL, null: none; default 1,000. Administration has 5,000. The embedded database knows no such limits. */
   requestTimeoutMs?: number | null;
   /** The file of the embedded database's thread; default: beside this module. */
   workerFile?: string;
@@ -72,6 +72,8 @@ export interface OpenOptions {
 export type DatabaseTarget = string | { dataDir: string };
 
 const EMBEDDED_SIZES = { hot: 4, request: 8, background: 1 };
+const REQUEST_MS = 1_000;
+const ADMINISTRATION_MS = 5_000;
 const POSTGRES_SIZES = { hot: 8, request: 8, background: 2 };
 
 /**
@@ -108,10 +110,13 @@ async function connect(
 ): Promise<Database> {
   const embedded = kind === 'embedded';
   const onError = options.onError ?? (() => undefined);
+  const requestTimeoutMs = options.requestTimeoutMs === undefined ? REQUEST_MS : options.requestTimeoutMs;
   const pools = createPools({
     config,
     sizes: embedded ? EMBEDDED_SIZES : { ...POSTGRES_SIZES, ...options.poolSizes },
-    requestTimeoutMs: embedded ? null : options.requestTimeoutMs === undefined ? 5000 : options.requestTimeoutMs,
+    requestTimeoutMs: embedded ? null : requestTimeoutMs,
+    administrationTimeoutMs:
+      embedded || requestTimeoutMs === null ? null : Math.max(ADMINISTRATION_MS, requestTimeoutMs),
     onError,
   });
   let clock: Clock;
@@ -130,7 +135,7 @@ async function connect(
     pool: pools.hot,
     get prisma() {
       prisma ??= new PrismaClient({
-        adapter: new PrismaPg(pools.request),
+        adapter: new PrismaPg(pools.administration),
         errorFormat: 'minimal',
         // Registrations of a whole fleet queue up behind one row; each statement has its own limit.
         transactionOptions: { maxWait: 10_000, timeout: 20_000 },

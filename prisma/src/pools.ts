@@ -25,32 +25,37 @@ function toNumber(text: string): number {
   return Number(value);
 }
 
-export interface Pools {
-  readonly hot: Pool;
-  readonly request: Pool;
-  readonly background: Pool;
+export interface Pools extends Readonly<Record<Priority, Pool>> {
+  /** Registrations and administration: rare, and they may wait for a lock for longer than a read may take. */
+  readonly administration: Pool;
 }
 
 export interface PoolOptions {
   config: ClientConfig;
   sizes: Record<Priority, number>;
-  /** null: none. */
+  /** Longest statement of a request, in ms; null: none. */
   requestTimeoutMs: number | null;
+  /** The same for administration, which then has connections of its own; null: it uses those of requests. */
+  administrationTimeoutMs: number | null;
   onError: (error: Error) => void;
 }
 
 export function createPools(options: PoolOptions): Pools {
-  const create = (priority: Priority): Pool => {
-    const timeout =
-      priority === 'request' && options.requestTimeoutMs !== null
-        ? { statement_timeout: options.requestTimeoutMs }
-        : {};
+  const create = (priority: Priority, timeoutMs: number | null): Pool => {
+    const timeout = timeoutMs === null ? {} : { statement_timeout: timeoutMs };
     const pool = new Pool({ ...clientConfig(options.config, priority), ...timeout, max: options.sizes[priority] });
     // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
     pool.on('error', options.onError);
     return pool;
   };
-  return { hot: create('hot'), request: create('request'), background: create('background') };
+  const request = create('request', options.requestTimeoutMs);
+  return {
+    hot: create('hot', null),
+    request,
+    background: create('background', null),
+    administration:
+      options.administrationTimeoutMs === null ? request : create('request', options.administrationTimeoutMs),
+  };
 }
 
 /** A connection of its own, e.g. for the leadership lease. */
@@ -66,7 +71,7 @@ export async function connectClient(
 }
 
 export async function endPools(pools: Pools): Promise<void> {
-  await Promise.all([pools.hot.end(), pools.request.end(), pools.background.end()]);
+  await Promise.all([...new Set(Object.values(pools))].map((pool: Pool) => pool.end()));
 }
 
 function clientConfig(config: ClientConfig, priority: Priority): ClientConfig {

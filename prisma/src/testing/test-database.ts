@@ -31,13 +31,16 @@ export function testDatabaseKind(): TestDatabaseKind {
   return kind;
 }
 
+/** Tests fill tables by the same queries that in a server are requests. */
+const FILLING_MS = 5_000;
+
 /** A migrated, empty database for one test file. */
 export async function testDatabase(
   kind: TestDatabaseKind = testDatabaseKind(),
   options: OpenOptions = {},
 ): Promise<TestDatabase> {
   const { target, remove } = await createTestDatabase(kind);
-  const database = await openDatabase(target, options);
+  const database = await openDatabase(target, { requestTimeoutMs: FILLING_MS, ...options });
   // The template's secrets are nobody's.
   await migrate(database);
   return extend(database, target, remove);
