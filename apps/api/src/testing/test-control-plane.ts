@@ -1,3 +1,4 @@
+import type { AffinitySpec } from '@muster/core';
 import { createTestDatabase, testDatabaseKind } from '@muster/db/testing';
 import { systemClock } from '../clock.ts';
 import { type Config, type ConfigOverrides, readConfig } from '../config.ts';
@@ -13,7 +14,10 @@ export interface TestControlPlane extends ControlPlane {
   /** What was logged so far. */
   lines: string[];
   /** A workflow version without policy; answers its id. */
-  registerWorkflow(name: string, more?: { maxAttempts?: number; timeoutSeconds?: number }): Promise<number>;
+  registerWorkflow(
+    name: string,
+    more?: { maxAttempts?: number; timeoutSeconds?: number; affinity?: AffinitySpec },
+  ): Promise<number>;
   /** Submits one execution of the version; answers its raw id. */
   submit(versionId: number, input?: string): Promise<string>;
   stop(): Promise<void>;
@@ -32,7 +36,7 @@ export async function startTestControlPlane(overrides: ConfigOverrides = {}): Pr
     ...plane,
     config,
     lines,
-    registerWorkflow: async (name, { maxAttempts = 3, timeoutSeconds } = {}) => {
+    registerWorkflow: async (name, { maxAttempts = 3, timeoutSeconds, affinity } = {}) => {
       const { version } = await plane.workflowStore.register(
         {
           namespace: 'test',
@@ -40,7 +44,7 @@ export async function startTestControlPlane(overrides: ConfigOverrides = {}): Pr
           description: null,
           routing: null,
           routingText: null,
-          affinity: null,
+          affinity: affinity ?? null,
           affinityText: null,
           requests: null,
           runner: null,

@@ -143,6 +143,19 @@ describe('a call', () => {
     await worker.report({ ends: [completed(again)] });
   });
 
+  it('that can never be placed tells its parent so', async () => {
+    await plane.registerWorkflow('picky', {
+      affinity: [{ kind: 'match', selector: 'label:region', op: '==', value: { $input: 'region' } }],
+    });
+    const held = await running();
+    const picky = call(held, 0, { workflow: 'test/picky', input: {} });
+    await worker.report({ calls: [picky] });
+    await worker.report({ suspends: [suspend(held, 0)] });
+    const { steps, held: again } = await resumed(held.id);
+    expect(steps).toMatchObject([{ kind: 'CALL', done: true, error: { type: 'AffinityResolutionError' } }]);
+    await worker.report({ ends: [completed(again)] });
+  });
+
   it('is cancelled with its parent, and what it called itself too', async () => {
     const held = await running();
     const child = (await worker.report({ calls: [call(held, 0)] })).calls[0]?.child ?? '';
