@@ -8,6 +8,7 @@ import { DeploymentStore } from './modules/deployment/deployment-store.ts';
 import { DeploymentUsageStore } from './modules/deployment/deployment-usage-store.ts';
 import { ExecutionReader } from './modules/execution/execution-reader.ts';
 import { RunService } from './modules/execution/run-service.ts';
+import { StepReader } from './modules/execution/step-reader.ts';
 import { MetricsService } from './modules/metrics/metrics-service.ts';
 import { PreviewService } from './modules/policy/preview-service.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
@@ -84,6 +85,7 @@ export function composeServices(
     dispatcher,
     executions,
     executionReader,
+    stepReader: new StepReader(executor),
     decisions,
     workflows,
     workflowStore,

@@ -11,6 +11,7 @@ import type { DeploymentStore } from './modules/deployment/deployment-store.ts';
 import type { DeploymentUsageStore } from './modules/deployment/deployment-usage-store.ts';
 import type { ExecutionReader } from './modules/execution/execution-reader.ts';
 import type { ExecutionService } from './modules/execution/execution-service.ts';
+import type { StepReader } from './modules/execution/step-reader.ts';
 import type { RunService } from './modules/execution/run-service.ts';
 import type { MetricsService } from './modules/metrics/metrics-service.ts';
 import type { PreviewService } from './modules/policy/preview-service.ts';
@@ -37,6 +38,7 @@ export interface Services {
   readonly dispatcher: Dispatcher;
   readonly executions: ExecutionService;
   readonly executionReader: ExecutionReader;
+  readonly stepReader: StepReader;
   readonly decisions: DecisionReader;
   readonly workflows: WorkflowService;
   readonly workflowStore: WorkflowStore;

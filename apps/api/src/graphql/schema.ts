@@ -9,6 +9,7 @@ import '../modules/workflow/workflow.graphql.ts';
 import '../modules/deployment/deployment.graphql.ts';
 import '../modules/deployment/deployment-write.graphql.ts';
 import '../modules/execution/execution.graphql.ts';
+import '../modules/execution/execution-step.graphql.ts';
 import '../modules/execution/run.graphql.ts';
 import '../modules/schedule/schedule.graphql.ts';
 import '../modules/schedule/schedule-write.graphql.ts';

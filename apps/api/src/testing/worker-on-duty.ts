@@ -14,7 +14,11 @@ export const emptyReport: WorkerReport = {
 };
 
 /** A worker on duty whose inbox is read by hand. */
-export async function onDuty(plane: TestControlPlane, name: string, more: Parameters<typeof registration>[1] = {}) {
+export async function onDuty(
+  plane: Pick<TestControlPlane, 'workforce'>,
+  name: string,
+  more: Parameters<typeof registration>[1] = {},
+) {
   const { protocol } = plane.workforce;
   const instance = more.instanceId ?? `${name}-1`;
   await protocol.register(registration(name, more));

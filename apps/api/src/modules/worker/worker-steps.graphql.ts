@@ -17,7 +17,7 @@ export const ExecutionErrorInput = builder.inputType('ExecutionErrorInput', {
     retryable: t.boolean({ defaultValue: false }),
   }),
 });
-const StepKind = builder.enumType('StepKind', { values: STEP_KINDS });
+export const StepKind = builder.enumType('StepKind', { values: STEP_KINDS });
 export const StepInput = builder.inputType('StepInput', {
   description:
     'What a handler did, or waits for, at its call position. Done: TASK, NOW, RANDOM, a timer or call that the worker saw the end of. Open: TIMER, RESUME.',
