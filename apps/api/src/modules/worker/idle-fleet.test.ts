@@ -20,6 +20,7 @@ beforeAll(async () => {
     databaseDirectUrl: created.target,
     staleSeconds: 600,
     offlineSeconds: 900,
+    claimSeconds: 60,
   };
   replicas = [await startTestControlPlane(where), await startTestControlPlane(where)];
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
