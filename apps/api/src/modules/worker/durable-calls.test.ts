@@ -91,6 +91,32 @@ describe('a call', () => {
     await worker.report({ ends: [{ ...held, state: 'CANCELLED', output: undefined, error: null }] });
   });
 
+  it('is refused where calls are nested 64 deep, with the workflows that call each other', async () => {
+    /** So many executions, each of which has called the next; the last has called `held`. */
+    const callers = async (held: Held, many: number): Promise<void> => {
+      const ids = Array.from({ length: many }, () => plane.ids.next());
+      await plane.database.query(
+        `INSERT INTO execution (id, parent_id, created_at, queued_at, updated_at, version_id, submitted_by, state, finished_state, queued)
+         SELECT c.id, lag(c.id) OVER (ORDER BY c.n), now(), now(), now(), $2::int, 'x', 'COMPLETED', 'COMPLETED', false
+         FROM unnest($1::uuid[]) WITH ORDINALITY AS c (id, n)`,
+        [ids, version],
+      );
+      await plane.database.query('UPDATE execution SET parent_id = $2 WHERE id = $1', [held.id, ids.at(-1)]);
+    };
+    const [deep, deepest] = [await running(), await running()];
+    await callers(deep, 62);
+    await callers(deepest, 63);
+    const { calls } = await worker.report({ calls: [call(deep, 0), call(deepest, 0)] });
+    expect(codes(calls)).toEqual([null, 'BAD_INPUT']);
+    expect(calls[1]?.message).toBe(
+      'Calls are nested 64 deep already (… test/durable → test/durable → test/durable → test/durable): does a workflow call itself without end?',
+    );
+    for (const held of [deep, deepest]) {
+      await plane.executions.cancel(held.id, operator);
+      await worker.report({ ends: [{ ...held, state: 'CANCELLED', output: undefined, error: null }] });
+    }
+  });
+
   const endings: [string, string, (child: string) => Promise<void>][] = [
     [
       'failed',

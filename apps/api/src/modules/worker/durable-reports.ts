@@ -10,8 +10,10 @@ import {
   type CallItem,
   callExecutions,
   type KnownStep,
+  MAX_CALL_DEPTH,
   MAX_STEP_BYTES,
   MAX_STEPS,
+  readDeepest,
   readKnownSteps,
   recordSteps,
   type StepItem,
@@ -60,6 +62,8 @@ export interface DurableReportDeps extends RefusalDeps {
 }
 
 const MAX_NAME = 200;
+const tooDeep = (path: string): string =>
+  `Calls are nested ${MAX_CALL_DEPTH} deep already (… ${path}): does a workflow call itself without end?`;
 /** Ten years. */
 const MAX_DELAY_MS = 315_360_000_000;
 const OPEN_KINDS: ReadonlySet<StepKind> = new Set(['TIMER', 'RESUME']);
@@ -102,7 +106,14 @@ export class DurableReports {
   }
 
   async calls(worker: FleetWorker, items: readonly CallReport[]): Promise<CallAnswer[]> {
-    const prepared = await Promise.all(items.map((item) => this.#prepare(item)));
+    if (items.length === 0) return [];
+    const deepest = await readDeepest(this.#o.executor, holderOf(worker), [...new Set(items.map((item) => item.id))]);
+    const prepared = await Promise.all(
+      items.map(async (item) => {
+        const path = deepest.get(item.id);
+        return path === undefined ? this.#prepare(item) : badInput(item.id, tooDeep(path));
+      }),
+    );
     const results = new Map<Call, CallAnswer>();
     for (const wave of waves(prepared.filter((one): one is Call => 'child' in one))) {
       const answers = await this.#callWave(worker, wave);

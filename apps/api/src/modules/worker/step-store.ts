@@ -194,3 +194,31 @@ export async function callExecutions(
   ]);
   return rows.map(({ held, fits, written }) => ({ held, fits, written }));
 }
+
+/** Calls may be nested so deep; a workflow that calls itself without end stops there. */
+export const MAX_CALL_DEPTH = 64;
+
+/** Which of the holder's executions are that deep already, each with the workflows that called each other last, the innermost last. Ids are raw. */
+export async function readDeepest(db: Executor, holder: Holder, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.run<{ id: string; path: string }>(
+    {
+      name: 'call-depth',
+      priority: 'hot',
+      text: `
+WITH RECURSIVE up (start, parent_id, version_id, depth) AS (
+  SELECT x.id, x.parent_id, x.version_id, 1 FROM unnest($1::uuid[]) AS w (id) JOIN execution x ON x.id = w.id
+  WHERE x.worker_id IS NOT DISTINCT FROM $2 AND x.instance = $3
+  UNION ALL
+  SELECT u.start, x.parent_id, x.version_id, u.depth + 1 FROM up u JOIN execution x ON x.id = u.parent_id WHERE u.depth < ${MAX_CALL_DEPTH}
+), deep AS (
+  SELECT start FROM up WHERE depth = ${MAX_CALL_DEPTH}
+)
+SELECT u.start AS id, string_agg(f.namespace || '/' || f.name, ' → ' ORDER BY u.depth DESC) AS path
+FROM deep d JOIN up u ON u.start = d.start AND u.depth <= 4
+  JOIN workflow_version v ON v.id = u.version_id JOIN workflow f ON f.id = v.workflow_id
+GROUP BY u.start`,
+    },
+    [ids, holder.workerId, holder.instance],
+  );
+  return new Map(rows.map(({ id, path }) => [rawId(id), path]));
+}
