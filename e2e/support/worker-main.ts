@@ -43,6 +43,13 @@ const delegate = workflow({ namespace: 'e2e', name: `${settings.prefix}delegate`
   ctx.call(`e2e/${settings.prefix}approve`, ctx.input),
 );
 
+/** More steps than a page shows: one with a long result, one that fails, and sixty that say their number. */
+const tally = workflow({ namespace: 'e2e', name: `${settings.prefix}tally` }, async (ctx) => {
+  await ctx.task('survey', () => Array.from({ length: 40 }, (_, line) => `line ${line}`));
+  await ctx.task('print', () => Promise.reject(new Error('no paper'))).catch(() => ctx.log('not printed'));
+  for (let page = 1; page <= 60; page += 1) await ctx.task(`page ${page}`, () => page);
+});
+
 const worker = new Worker({
   server: settings.server,
   token: settings.token,
@@ -50,7 +57,7 @@ const worker = new Worker({
   role: settings.role,
   labels: settings.labels,
   capacity: settings.capacity,
-  workflows: [echo, holdUntilGate('hold', false), holdUntilGate('stubborn', true), approve, nap, delegate],
+  workflows: [echo, holdUntilGate('hold', false), holdUntilGate('stubborn', true), approve, nap, delegate, tally],
   signals: false,
 });
 

@@ -92,6 +92,15 @@ export const status = {
     WORKER_LOST: look('Worker lost', 'warn', IconPlugConnectedX),
     UNCLAIMED: look('Not claimed', 'warn', IconCircleDashedX),
   } satisfies Record<AttemptOutcome, StatusLook>,
+  step: {
+    DONE: look('Done', 'neutral', IconCircleCheck),
+    FAILED: look('Failed', 'bad', IconCircleXFilled),
+    OPEN: look('Under way', 'neutral', IconPercentage75),
+    TIMER: look('Waits until', 'neutral', IconPlayerPauseFilled),
+    RESUME: look('Waits for resume', 'neutral', IconPlayerPauseFilled),
+    CALL: look('Waits for child', 'neutral', IconPlayerPauseFilled),
+    LEFT: look('Left open', 'neutral', IconCircleOff),
+  } satisfies Record<string, StatusLook>,
 };
 
 /** Why a worker was left out, as short words for buttons and tables. */

@@ -28,6 +28,7 @@ import {
   ExecutionLiveDocument,
   type TimelineEvent,
 } from './execution-queries.ts';
+import { Steps } from './steps.tsx';
 import { Timeline } from './timeline.tsx';
 import { withParkings } from './timeline-words.ts';
 import { CancellingBanner, WaitingBanner } from './waiting.tsx';
@@ -49,7 +50,11 @@ export function ExecutionPage() {
         actions={execution && <ExecutionActions execution={execution} />}
       />
       {execution ? (
-        <Body execution={execution} events={withParkings(execution.events.nodes, execution.decisions.nodes)} />
+        <Body
+          execution={execution}
+          events={withParkings(execution.events.nodes, execution.decisions.nodes)}
+          hasSteps={execution.steps.totalCount > 0}
+        />
       ) : (
         <div className="panel">
           {query.data ? (
@@ -102,7 +107,7 @@ function useLiveExecution(id: string) {
         client.setQueryData<ExecutionQuery>(key, (old) =>
           old?.execution
             ? { execution: { ...old.execution, ...found } }
-            : { execution: { ...found, events: { nodes: [] }, decisions: { nodes: [] } } },
+            : { execution: { ...found, events: { nodes: [] }, decisions: { nodes: [] }, steps: { totalCount: 0 } } },
         );
       },
     },
@@ -124,7 +129,15 @@ function useLiveExecution(id: string) {
   return query;
 }
 
-function Body({ execution, events }: { execution: ExecutionDetail; events: readonly TimelineEvent[] }) {
+function Body({
+  execution,
+  events,
+  hasSteps,
+}: {
+  execution: ExecutionDetail;
+  events: readonly TimelineEvent[];
+  hasSteps: boolean;
+}) {
   const waiting = execution.state === 'PENDING' || execution.state === 'RESUMING';
   return (
     <>
@@ -147,6 +160,12 @@ function Body({ execution, events }: { execution: ExecutionDetail; events: reado
               )}
             </Panel>
           )}
+          <Steps
+            key={execution.id}
+            execution={execution}
+            expected={hasSteps}
+            mark={`${execution.revision} ${execution.updatedAt} ${events.length}`}
+          />
           <Children id={execution.id} />
           {execution.attempts.length > 0 && <Attempts attempts={execution.attempts} />}
           <Panel

@@ -3,11 +3,13 @@ import type {
   ExecutionDetailFragment,
   ExecutionEventFragment,
   ExecutionRowFragment,
+  ExecutionStepFragment,
 } from '../../api/generated/graphql.ts';
 
 export type ExecutionRow = ExecutionRowFragment;
 export type ExecutionDetail = ExecutionDetailFragment;
 export type TimelineEvent = ExecutionEventFragment;
+export type ExecutionStep = ExecutionStepFragment;
 
 graphql(`
   fragment ExecutionRow on Execution {
@@ -114,6 +116,27 @@ graphql(`
   }
 `);
 
+graphql(`
+  fragment ExecutionStep on ExecutionStep {
+    position
+    kind
+    name
+    done
+    result
+    error {
+      type
+      message
+      stack
+      retryable
+    }
+    at
+    wakeAt
+    child {
+      id
+    }
+  }
+`);
+
 export const ExecutionsDocument = graphql(`
   query Executions($first: Int, $after: String, $last: Int, $before: String, $filter: ExecutionFilter) {
     executions(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
@@ -173,6 +196,9 @@ export const ExecutionDocument = graphql(`
           outcome
           reason
         }
+      }
+      steps(first: 1) {
+        totalCount
       }
     }
   }
@@ -254,6 +280,24 @@ export const ExecutionChildrenDocument = graphql(`
         totalCountExact
         nodes {
           ...ExecutionRow
+        }
+      }
+    }
+  }
+`);
+
+export const ExecutionStepsDocument = graphql(`
+  query ExecutionSteps($id: ID!, $after: String) {
+    execution(id: $id) {
+      id
+      steps(first: 50, after: $after) {
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          ...ExecutionStep
         }
       }
     }
