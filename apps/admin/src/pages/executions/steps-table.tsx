@@ -86,7 +86,7 @@ const StepRow = memo(function StepRow({
           </>
         )}
       </td>
-      <td className="wrap">
+      <td className="wrap narrow">
         {line ? (
           <>
             <code className="step-line">{line.text}</code>
