@@ -37,6 +37,12 @@ const seen = (result: RestResult): RestResult => {
 };
 const run = async (path: string, options: SendOptions): Promise<RestResult> => seen(await send('POST', path, options));
 
+/** The answer came before the end, and nobody can take it: how soon the dispatcher says so is its own matter. */
+async function parked({ status, body }: RestResult): Promise<void> {
+  expect([status, body.state]).toEqual([202, 'PENDING']);
+  await until(async () => seen(await send('GET', `/executions/${body.id}`)).body.parked === true, 'it parks');
+}
+
 describe('routing input over REST', () => {
   it.each(['/workflows/default/routed', '/deployments/d'])(
     'routes %s by it, in every mode, and shows none of it',
@@ -47,7 +53,7 @@ describe('routing input over REST', () => {
       expect(streamed.text).toContain('event: COMPLETED');
       const parks = { headers: { [HEADER]: `{"cohort":"${CANARY}"}`, prefer: 'wait=1' }, body: '1' };
       const waiting = await run(`${target}/run/sync`, parks);
-      expect(waiting.body).toMatchObject({ state: 'PENDING', parked: true });
+      await parked(waiting);
       const expiring = await run(`${target}/run/stream?park_ttl=1`, parks);
       expect(expiring.text).toContain('event: FAILED');
       expect(expiring.text).toContain('routing constraint unsatisfied');
@@ -62,10 +68,7 @@ describe('routing input over REST', () => {
     const right = { headers: { [HEADER]: '{"town":"Zürich-東"}', prefer: 'wait=20' } };
     expect((await run('/workflows/default/town/run/sync', right)).body.state).toBe('COMPLETED');
     const wrong = { headers: { [HEADER]: '{"town":"Zurich-東"}', prefer: 'wait=1' } };
-    expect((await run('/workflows/default/town/run/sync', wrong)).body).toMatchObject({
-      state: 'PENDING',
-      parked: true,
-    });
+    await parked(await run('/workflows/default/town/run/sync', wrong));
   });
 
   it.each<[string, SendOptions, string]>([

@@ -219,8 +219,12 @@ describe('sync', () => {
       'wait=1',
       `/executions/${body.id}`,
     ]);
-    expect(body).toMatchObject({ state: 'PENDING', parked: true, output: null });
-    expect(body.parkedReason).toBeTruthy();
+    expect(body).toMatchObject({ state: 'PENDING', output: null });
+    const parked = await until(async () => {
+      const { body: now } = await send('GET', `/executions/${body.id}`);
+      return now.parked && now;
+    }, 'it parks');
+    expect(parked.parkedReason).toBeTruthy();
   });
 
   it('does not wait for a caller that has gone', async () => {
