@@ -81,7 +81,7 @@ export class Executions {
       const held = this.#held.get(assignment.id);
       if (held !== undefined) {
         if (held.generation >= assignment.generation) continue;
-        this.lose(held.id);
+        this.#lose(held);
       }
       const refusal = this.#refusalOf(assignment);
       if (refusal === undefined) void this.#take(assignment, again);
@@ -95,10 +95,10 @@ export class Executions {
     if (held !== undefined && held.generation === generation) this.#abort(held, 'cancelled');
   }
 
-  /** It is another attempt's now: aborts the handler and forgets the claim; what it still reports will be refused. */
-  lose(id: string): void {
+  /** That claim is over: aborts the handler and forgets it; what it still reports will be refused. A later claim stays. */
+  lose(id: string, generation: number): void {
     const held = this.#held.get(id);
-    if (held !== undefined) this.#lose(held);
+    if (held !== undefined && held.generation <= generation) this.#lose(held);
   }
 
   /** Aborts every handler for that cause. */

@@ -6,7 +6,7 @@ export interface HeartbeatOptions {
   readonly link: Pick<LiveLink, 'request' | 'connected'>;
   /** What to say now; checks and metrics are read here, for at most the time given. */
   readonly content: (timeoutMs: number) => Promise<WorkerHeartbeatInput>;
-  readonly onLost: (ids: readonly string[]) => void;
+  readonly onLost: (claims: readonly { readonly id: string; readonly generation: number }[]) => void;
   /** So long no heartbeat was acknowledged that the server has given the work to others. Called once per silence. */
   readonly onSilence: () => void;
   readonly onRefused: (error: ClientError) => void;
@@ -83,7 +83,8 @@ export class Heartbeat {
       this.#acknowledgedAt = Math.max(this.#acknowledgedAt, sentAt);
       this.#watch();
       for (const warning of warnings) log('warn', `The server warns: ${warning}`);
-      if (lost.length > 0) onLost(lost);
+      // Lost is what was sent: an answer that is late says nothing of a later generation.
+      if (lost.length > 0) onLost((input.claims ?? []).filter(({ id }) => lost.includes(id)));
       if (heartbeatSeconds * 1_000 !== this.#intervalMs) {
         this.#intervalMs = heartbeatSeconds * 1_000;
         this.#schedule();

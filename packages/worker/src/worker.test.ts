@@ -301,6 +301,27 @@ describe('aborts', () => {
     expect(server.heartbeats.at(-1)?.['claims']).not.toContainEqual({ id: 'ex_1', generation: 1 });
   });
 
+  test('a late answer about an older claim does not touch the newer one', async () => {
+    const { flow, runs } = manual();
+    server.heartbeatSeconds = 0.02;
+    const { worker } = start([flow]);
+    await worker.ready;
+    server.assign(['ex_1'], 'test/manual', { generation: 1 });
+    await expect.poll(() => runs.length).toBe(1);
+    let told = false;
+    server.behaviour.heartbeat = (input) => {
+      if (told || !(input['claims'] as { id: string }[]).some((claim) => claim.id === 'ex_1')) return {};
+      told = true;
+      server.assign(['ex_1'], 'test/manual', { generation: 3 });
+      return { lost: ['ex_1'] };
+    };
+    await expect.poll(() => runs.length).toBe(2);
+    expect(runs[0]?.context.signal.aborted).toBe(true);
+    expect(runs[1]?.context.signal.aborted).toBe(false);
+    runs[1]?.finish('new');
+    await expect.poll(() => server.items('ends').at(-1)).toMatchObject({ generation: 3, output: 'new' });
+  });
+
   test('a newer generation of what it runs replaces the older claim', async () => {
     const { flow, runs } = manual();
     const { worker } = start([flow]);

@@ -81,8 +81,8 @@ export class Worker {
     this.#heartbeat = new Heartbeat({
       link: this.#link,
       content: (timeoutMs) => this.#heartbeatContent(timeoutMs),
-      onLost: (ids) => {
-        for (const id of ids) this.#executions.lose(id);
+      onLost: (claims) => {
+        for (const { id, generation } of claims) this.#executions.lose(id, generation);
       },
       onSilence: () => {
         log('error', 'The server has not acknowledged a heartbeat for too long; all handlers are aborted.');
