@@ -128,12 +128,12 @@ def beat():
     """Heartbeats at the server's interval, on a thread of their own, whatever the handlers do. Ends when all is done."""
     acknowledged, due = time.monotonic(), 0
     while not stopped.wait(0.5):
-        if time.monotonic() < due and not draining.is_set():
-            continue
+        if time.monotonic() < due and not draining.is_set(): continue
         claims = [{"id": i, "generation": h["generation"]} for i, h in list(held.items()) if h["running"]]
         try:
             answer = call(HEARTBEAT, {**ME, "healthy": True, "draining": draining.is_set(), "claims": claims})
-            acknowledged, lost = time.monotonic(), answer["lost"]
+            acknowledged, gone = time.monotonic(), [c for c in claims if c["id"] in answer["lost"]]
+            lost = [c["id"] for c in gone if held.get(c["id"], c)["generation"] == c["generation"]]  # not a newer claim
             due = acknowledged + answer["heartbeatSeconds"]
         except (OSError, ValueError, RuntimeError):
             lost = list(held) if time.monotonic() - acknowledged > SILENCE_SECONDS else []  # given to others by now
