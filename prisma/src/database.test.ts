@@ -199,6 +199,15 @@ describe('PostgreSQL', () => {
     await template.drop();
   });
 
+  it('plans no bitmap scan for a request, whose lists stop at a limit', async () => {
+    const database = await testDatabase('postgres');
+    const show = (priority: 'hot' | 'request' | 'background') =>
+      database.query('SHOW enable_bitmapscan', [], { priority }).then(({ rows }) => rows);
+    expect(await show('request')).toEqual([{ enable_bitmapscan: 'off' }]);
+    expect(await show('hot')).toEqual([{ enable_bitmapscan: 'on' }]);
+    await database.drop();
+  });
+
   it('survives the loss of its idle connections', async () => {
     const database = await testDatabase('postgres');
     await database.query('SELECT 1');

@@ -43,7 +43,12 @@ export interface PoolOptions {
 export function createPools(options: PoolOptions): Pools {
   const create = (priority: Priority, timeoutMs: number | null): Pool => {
     const timeout = timeoutMs === null ? {} : { statement_timeout: timeoutMs };
-    const pool = new Pool({ ...clientConfig(options.config, priority), ...timeout, max: options.sizes[priority] });
+    const pool = new Pool({
+      ...clientConfig(options.config, priority),
+      ...timeout,
+      ...(priority === 'request' ? planning(options.config) : {}),
+      max: options.sizes[priority],
+    });
     // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
     pool.on('error', options.onError);
     return pool;
@@ -72,6 +77,14 @@ export async function connectClient(
 
 export async function endPools(pools: Pools): Promise<void> {
   await Promise.all([...new Set(Object.values(pools))].map((pool: Pool) => pool.end()));
+}
+
+/**
+ * Requests read lists in the order of an index and stop at a limit. A bitmap scan reads all that fits before its first row, and where few pages are
+ * marked as visible to all, the planner takes it for the cheaper way: no list may depend on when its table was vacuumed.
+ */
+function planning(config: ClientConfig): ClientConfig {
+  return { options: [config.options, '-c enable_bitmapscan=off'].filter(Boolean).join(' ') };
 }
 
 function clientConfig(config: ClientConfig, priority: Priority): ClientConfig {

@@ -28,10 +28,9 @@ export async function fillExecutions(database: Pick<Database, 'direct'>, count: 
     const versionIds = versions.rows.map((row) => row.id);
     const deploymentId = deployment.rows[0]?.id ?? 0;
     await client.query(FILL, [count, versionIds, deploymentId]);
-    // VACUUM marks no page as visible to all whose rows' commit has not reached the disk, and plans depend on it: this commit waits for all before it.
-    await client.query('SET synchronous_commit = on');
-    await client.query('SELECT pg_current_xact_id()');
-    await client.query('VACUUM (ANALYZE) execution');
+    // How many pages VACUUM marks as visible to all depends on what else runs, and plans depend on that: none, which is the harder case.
+    await client.query('ALTER TABLE execution SET (autovacuum_enabled = false)');
+    await client.query('ANALYZE execution');
     return { versionIds, deploymentId };
   } finally {
     await client.end();
