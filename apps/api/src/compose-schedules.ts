@@ -6,6 +6,7 @@ import type { Log } from './log.ts';
 import type { TargetColumns } from './modules/schedule/schedule-row.ts';
 import { ScheduleService } from './modules/schedule/schedule-service.ts';
 import { ScheduleStore } from './modules/schedule/schedule-store.ts';
+import { onBehalfOf } from './modules/viewer/viewer.ts';
 
 export interface ScheduleOptions {
   config: Config;
@@ -44,7 +45,7 @@ export function createSchedules(plane: ControlPlane, { config, log, random, targ
     sweep: new ScheduleSweep({
       ...shared,
       session: () => dispatcher.session(),
-      cancel: (id, by) => executions.cancel(id, { name: by, kind: 'token', roles: [], permissions: [] }),
+      cancel: (id, by) => executions.cancel(id, onBehalfOf(by)),
     }),
   };
 }

@@ -14,7 +14,6 @@ import type { Fleet } from './fleet/fleet.ts';
 import { invariant } from './lib/invariant.ts';
 import type { Log } from './log.ts';
 import { DecisionStore } from './modules/decision/decision-store.ts';
-import { mayByPermissions } from './modules/execution/binding.ts';
 import { ExecutionService } from './modules/execution/execution-service.ts';
 import { OperatorStore } from './modules/worker/operator-store.ts';
 import { createFleet, createWorkforce, type Workforce } from './modules/worker/workforce.ts';
@@ -159,7 +158,7 @@ async function assemble(
     ids,
     parkTtlSeconds: config.parkTtlSeconds,
     queue: dispatcher,
-    binding: { exists: (name) => fleet.get(name)?.registered === true, may: mayByPermissions },
+    binding: { exists: (name) => fleet.get(name)?.registered === true },
     onError: (error) => log.error({ err: error }, 'waiting executions could not be read'),
   });
   closers.push(() => executions.close());

@@ -1,6 +1,6 @@
 import { type TestDatabase, testDatabase } from '@muster/db/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createHarness, eventually, type Harness } from './testing/harness.ts';
+import { createHarness, eventually, type Harness, operator } from './testing/harness.ts';
 
 let database: TestDatabase;
 let h: Harness;
@@ -49,7 +49,7 @@ describe('the dispatcher', () => {
     const version = await h.version();
     const outcomes = await h.executions.submit(
       Array.from({ length: 200 }, () => ({ ...version, input: null, targetRoles: ['nobody'], priority: 5 })),
-      { name: 'o', kind: 'token', roles: [], permissions: ['*'] },
+      operator,
     );
     expect(outcomes.every((outcome) => 'id' in outcome)).toBe(true);
     const id = await h.submit(version);

@@ -88,7 +88,7 @@ describe('an execution that was stored and of which no message told', () => {
       ids: h.ids,
       parkTtlSeconds: 0,
       queue: { accept: () => {} },
-      binding: { exists: () => false, may: () => false },
+      binding: { exists: () => false },
       onError: (error) => h.failures.push(error),
     });
     const [outcome] = await silent.submit([{ ...version, targetRoles: [], priority: 0, input: null }], operator);

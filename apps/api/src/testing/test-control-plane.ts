@@ -4,10 +4,10 @@ import { systemClock } from '../clock.ts';
 import { type Config, type ConfigOverrides, readConfig } from '../config.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import { createLog } from '../log.ts';
-import type { Viewer } from '../modules/viewer/viewer.ts';
+import { administrator, type Viewer } from '../modules/viewer/viewer.ts';
 import type { RegistrationInput } from '../modules/worker/worker-protocol.ts';
 
-export const operator: Viewer = { name: 'operator', kind: 'token', roles: ['admin'], permissions: ['*'] };
+export const operator: Viewer = { ...administrator, name: 'operator' };
 
 export interface TestControlPlane extends ControlPlane {
   config: Config;

@@ -8,10 +8,9 @@ import { Fleet } from '../../fleet/fleet.ts';
 import type { WorkerRow } from '../../fleet/worker-record.ts';
 import { createLog } from '../../log.ts';
 import { DecisionStore } from '../../modules/decision/decision-store.ts';
-import { mayByPermissions } from '../../modules/execution/binding.ts';
 import { ExecutionService } from '../../modules/execution/execution-service.ts';
 import type { SubmitItem } from '../../modules/execution/submission.ts';
-import type { Viewer } from '../../modules/viewer/viewer.ts';
+import { administrator, type Viewer } from '../../modules/viewer/viewer.ts';
 import { claimExecutions, type EndItem, endExecutions } from '../../modules/worker/report-store.ts';
 import { WorkflowStore } from '../../modules/workflow/workflow-store.ts';
 import { Dispatcher } from '../dispatcher.ts';
@@ -35,7 +34,7 @@ export interface TestWorker {
   instance: string;
 }
 
-export const operator: Viewer = { name: 'operator', kind: 'token', roles: [], permissions: ['*'] };
+export const operator: Viewer = { ...administrator, name: 'operator' };
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
 
@@ -108,7 +107,7 @@ export async function createHarness(database: Database, options: HarnessOptions 
     ids,
     parkTtlSeconds,
     queue: dispatcher,
-    binding: { exists: (name) => fleet.get(name)?.registered === true, may: mayByPermissions },
+    binding: { exists: (name) => fleet.get(name)?.registered === true },
     onError: (error) => failures.push(error),
   });
   const heartbeats = new Map<string, NodeJS.Timeout>();

@@ -1,10 +1,10 @@
 import { MusterError } from '@muster/core';
 import { describe, expect, it } from 'vitest';
-import type { Viewer } from '../viewer/viewer.ts';
-import { checkBinding, mayByPermissions, trimHint } from './binding.ts';
+import { administrator, type Viewer } from '../viewer/viewer.ts';
+import { checkBinding, trimHint } from './binding.ts';
 
-const viewer = (...permissions: string[]): Viewer => ({ name: 'anna', kind: 'person', roles: [], permissions });
-const checks = { exists: (name: string) => name === 'w-1', may: mayByPermissions };
+const viewer = (...permissions: string[]): Viewer => ({ ...administrator, name: 'anna', roles: [], permissions });
+const checks = { exists: (name: string) => name === 'w-1' };
 
 function code(raw: string, who: Viewer): string {
   try {
@@ -34,20 +34,5 @@ describe('trimHint', () => {
     expect(trimHint(' w-1 ')).toBe('w-1');
     for (const bad of [undefined, null, '', '  ', 'a b', 'x'.repeat(257), 'x'.repeat(129), '-w'])
       expect(trimHint(bad)).toBeNull();
-  });
-});
-
-describe('mayByPermissions', () => {
-  it.each([
-    ['*', true],
-    ['worker:*', true],
-    ['worker:*:target', true],
-    ['worker:w.1:target', true],
-    ['worker:w.1', false],
-    ['worker:w.1:manage', false],
-    ['worker:*:*:target', false],
-    ['workflow:*', false],
-  ])('%s', (granted, expected) => {
-    expect(mayByPermissions(viewer(granted), 'worker:w.1:target')).toBe(expected);
   });
 });

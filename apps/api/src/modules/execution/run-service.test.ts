@@ -6,7 +6,7 @@ import { composeServices } from '../../compose.ts';
 import { readConfig } from '../../config.ts';
 import { createLog } from '../../log.ts';
 import { startTestApp, type TestApp, until } from '../../testing/test-app.ts';
-import type { Viewer } from '../viewer/viewer.ts';
+import { administrator, type Viewer } from '../viewer/viewer.ts';
 
 /** A server with its own worker, and beside it one whose name goes first: without a hint, equal loads fall to that. */
 let app: TestApp;
@@ -117,7 +117,7 @@ describe('a binding', () => {
       clock: systemClock,
       random: Math.random,
     }).services;
-    const who = (...permissions: string[]): Viewer => ({ name: 'anna', kind: 'person', roles: [], permissions });
+    const who = (...permissions: string[]): Viewer => ({ ...administrator, name: 'anna', roles: [], permissions });
     const code = (requiredWorker: string, viewer: Viewer): Promise<string> =>
       runs.runWorkflow({ workflow: 'hold', requiredWorker }, viewer, 'rq').then(
         () => 'accepted',

@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@muster/db/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestControlPlane, type TestControlPlane } from '../../testing/test-control-plane.ts';
+import { operator, startTestControlPlane, type TestControlPlane } from '../../testing/test-control-plane.ts';
 import { until } from '../../testing/test-app.ts';
 import { onDuty, type WorkerOnDuty } from '../../testing/worker-on-duty.ts';
 
@@ -57,7 +57,7 @@ async function statementsOfOne(versionId: number): Promise<{ writes: number; all
   texts.length = 0;
   const [outcome] = await first.executions.submit(
     [{ versionId, workflowRef: 'test/echo', targetRoles: ['busy'], input: null, priority: 0 }],
-    { name: 'o', kind: 'token', roles: [], permissions: ['*'] },
+    operator,
   );
   const id = outcome !== undefined && 'id' in outcome ? outcome.id : '';
   const { generation } = await busy.claimed(id);
