@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { answeringServer } from '../testing/answering-server.ts';
+import { executionOf } from '../testing/execution.ts';
 import { runCommand } from '../testing/run-command.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -251,6 +252,14 @@ describe('changing', () => {
     const deleted = await runCommand(['schedule', 'delete', 'nightly', '--expected-revision', '4'], { url });
     expect(deleted.out).toContain('nightly is deleted.');
     expect(received.at(-1)?.variables['input']).toEqual({ name: 'nightly', expectedRevision: 4 });
+  });
+
+  test('run sends its key, so that saying it twice starts one', async () => {
+    const { url, received } = await serve({ ScheduleRun: { data: { runSchedule: { execution: executionOf() } } } });
+    expect((await runCommand(['schedule', 'run', 'nightly', '--idempotency-key', 'k-1'], { url })).code).toBe(0);
+    expect(received[0]?.variables['input']).toEqual({ name: 'nightly', idempotencyKey: 'k-1' });
+    await runCommand(['schedule', 'run', 'nightly'], { url });
+    expect(received[1]?.variables['input']).toEqual({ name: 'nightly', idempotencyKey: null });
   });
 
   test('run is refused where nothing is healthy, with the exit code of that', async () => {

@@ -98,12 +98,13 @@ export async function schedulePause(context: CommandContext, name: string, pause
 export async function scheduleRun(
   context: CommandContext,
   name: string,
-  flags: Pick<RunFlags, 'wait' | 'follow'>,
+  flags: Pick<RunFlags, 'wait' | 'follow' | 'idempotencyKey'>,
 ): Promise<void> {
   if (flags.follow === true && flags.wait !== undefined) {
     throw new CommandError('--follow waits for the end by itself: leave --wait out.', exitCodes.usage);
   }
-  const { runSchedule } = await context.client.request(ScheduleRunDocument, { input: { name } });
+  const input = { name, idempotencyKey: flags.idempotencyKey ?? null };
+  const { runSchedule } = await context.client.request(ScheduleRunDocument, { input });
   await finishRun(context, runSchedule.execution, flags);
 }
 

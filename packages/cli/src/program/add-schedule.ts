@@ -112,8 +112,9 @@ function addActing(schedule: Command, { ask }: Setup): void {
     .argument('<name>')
     .option('--wait [seconds]', 'wait for the end (60 s), print it, exit 1 unless it completed')
     .option('--follow', 'print its events until it ends, exit 1 unless it completed')
+    .option('--idempotency-key <key>', 'the same key gives the same execution')
     .addHelpText('after', examples(['muster schedule run nightly --wait']))
-    .action(async (name: string, flags: QueryFlags & Pick<RunFlags, 'wait' | 'follow'>) => {
+    .action(async (name: string, flags: QueryFlags & Pick<RunFlags, 'wait' | 'follow' | 'idempotencyKey'>) => {
       const { scheduleRun } = await import('../commands/schedule-commands.ts');
       await ask(flags, (context) => scheduleRun(context, name, flags));
     });

@@ -242,6 +242,7 @@ export async function passSchedule(
   fencedRows(rows);
 }
 
+/** Starts one by hand, whatever is planned; part of a transaction. */
 export const START_SCHEDULE: Statement = {
   name: 'start_schedule',
   priority: 'hot',
@@ -256,12 +257,10 @@ export const START_SCHEDULE: Statement = {
 SELECT m.id FROM moved m`,
 };
 
-/** Starts one by hand, whatever is planned. False where the schedule does not stand as it was read. */
-export async function startSchedule(
-  db: Executor,
+/** The values of `START_SCHEDULE`; it changes nothing where the schedule does not stand as it was read. */
+export function startScheduleValues(
   request: ScheduleStart & { schedule: { id: number; revision: number }; by: string },
-): Promise<boolean> {
+): unknown[] {
   const { schedule, by } = request;
-  const values = [schedule.id, schedule.revision, ...startedValues(request), by];
-  return (await db.run(START_SCHEDULE, values)).rowCount === 1;
+  return [schedule.id, schedule.revision, ...startedValues(request), by];
 }

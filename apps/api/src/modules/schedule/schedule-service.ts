@@ -1,8 +1,7 @@
 import { type Issue, MAX_LISTED_RUNS, MusterError, nextRuns } from '@muster/core';
 import type { Bus } from '../../bus/bus.ts';
 import type { UuidSource } from '../../dispatch/ids.ts';
-import type { Executor } from '../../dispatch/statements/executor.ts';
-import { type ScheduleTarget, startSchedule } from '../../dispatch/statements/schedule-fire.ts';
+import type { ScheduleTarget } from '../../dispatch/statements/schedule-fire.ts';
 import { encodeId } from '../../graphql/ids.ts';
 import { keyedFingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
@@ -15,7 +14,6 @@ import type { KeyRow, ScheduleContent, ScheduleStore, ScheduleWrite } from './sc
 
 export interface ScheduleServiceDeps {
   store: ScheduleStore;
-  executor: Executor;
   bus: Bus;
   ids: UuidSource;
   queue: { offer(ids: readonly string[]): void };
@@ -41,6 +39,17 @@ export interface UpdateScheduleArgs extends Omit<ScheduleInput, 'name'> {
   name: string;
   expectedRevision: number;
   newName?: string | null | undefined;
+}
+
+export interface RunScheduleArgs {
+  name: string;
+  idempotencyKey?: string | null | undefined;
+}
+
+/** A run by hand: the schedule after it, and the raw id of what it started. */
+export interface StartedSchedule {
+  schedule: ScheduleRow;
+  executionId: string;
 }
 
 export interface WrittenSchedule {
@@ -136,20 +145,46 @@ export class ScheduleService {
     return this.#change('schedule.resume', before, content, viewer, requestId);
   }
 
-  /** Starts one now, whatever its plan, its overlap policy and its pause say. Errors: NOT_FOUND, NO_HEALTHY_VARIANT, CONFLICT. */
-  async run(name: string, viewer: Viewer): Promise<{ schedule: ScheduleRow; executionId: string }> {
-    const { targetOf, executor, ids, parkTtlSeconds, queue, bus, store } = this.#deps;
+  /**
+   * Starts one now, whatever its plan, its overlap policy and its pause say. Errors: NOT_FOUND, NO_HEALTHY_VARIANT; CONFLICT for a schedule that is being
+   * changed, or a key used with another input.
+   */
+  async run(args: RunScheduleArgs, viewer: Viewer, requestId: string): Promise<StartedSchedule> {
+    const { targetOf, ids, parkTtlSeconds, queue, bus, store, idempotencyKey: secret } = this.#deps;
+    const { idempotencyKey, ...rest } = args;
+    const key: KeyRow | null =
+      idempotencyKey == null
+        ? null
+        : {
+            principal: viewer.name,
+            mutation: 'runSchedule',
+            key: checkKey(idempotencyKey),
+            hmac: keyedFingerprint(secret, rest),
+          };
+    const replayed = key && (await this.#replayRun(key));
+    if (replayed) return replayed;
     // Changed at this very moment: once more with what it says now.
     for (let tries = 0; tries < 3; tries += 1) {
-      const schedule = await this.require(name);
+      const schedule = await this.require(args.name);
       const target = await targetOf(schedule);
       const executionId = ids.next();
-      const start = { schedule, target, executionId, defaultParkTtlSeconds: parkTtlSeconds, by: viewer.name };
-      if (!(await startSchedule(executor, start))) continue;
+      const start = {
+        schedule,
+        target,
+        executionId,
+        defaultParkTtlSeconds: parkTtlSeconds,
+        by: viewer.name,
+        requestId,
+      };
+      const made = await store.run(start, key);
+      if (made === 'key-used') break;
+      if (made === 'changed') continue;
       queue.offer([executionId]);
       bus.publish('execution', { id: executionId, revision: 1 });
       return { schedule: (await store.byIds([schedule.id])).get(schedule.id) ?? schedule, executionId };
     }
+    const replay = key && (await this.#replayRun(key));
+    if (replay) return replay;
     throw new MusterError('CONFLICT', `${NO_RUN}: the schedule is being changed. Try again.`, { field: 'name' });
   }
 
@@ -278,10 +313,7 @@ export class ScheduleService {
   async #replay(key: KeyRow): Promise<WrittenSchedule | null> {
     const used = await this.#deps.store.usedKey(key);
     if (!used) return null;
-    if (!Buffer.from(used.hmac).equals(key.hmac))
-      throw new MusterError('CONFLICT', 'The idempotency key was used with another input.', {
-        field: 'idempotencyKey',
-      });
+    refuseOther(used, key);
     const schedule = (await this.#deps.store.byIds([used.answer.id])).get(used.answer.id);
     if (!schedule) {
       throw new MusterError('CONFLICT', `accepted as ${encodeId('sd', used.answer.id)}, since deleted`, {
@@ -289,6 +321,19 @@ export class ScheduleService {
       });
     }
     return this.#written(schedule);
+  }
+
+  async #replayRun(key: KeyRow): Promise<StartedSchedule | null> {
+    const used = await this.#deps.store.usedRunKey(key);
+    if (!used) return null;
+    refuseOther(used, key);
+    const { scheduleId, executionId, exists } = used;
+    const schedule = (await this.#deps.store.byIds([scheduleId])).get(scheduleId);
+    if (exists && schedule) return { schedule, executionId };
+    const what = exists ? `whose schedule ${encodeId('sd', scheduleId)} was deleted since` : 'since deleted';
+    throw new MusterError('CONFLICT', `accepted as ${encodeId('ex', executionId)}, ${what}`, {
+      field: 'idempotencyKey',
+    });
   }
 }
 
@@ -306,6 +351,12 @@ function noteOf({ input, routingInput, ...content }: ScheduleContent): ScheduleW
   void routingInput;
   const set = Object.entries(content).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]);
   return { ...(Object.fromEntries(set) as object), ...(input === undefined ? {} : { input: input !== null }) };
+}
+
+/** Errors: CONFLICT where the key was spent on another input. */
+function refuseOther(used: { hmac: Uint8Array }, key: KeyRow): void {
+  if (Buffer.from(used.hmac).equals(key.hmac)) return;
+  throw new MusterError('CONFLICT', 'The idempotency key was used with another input.', { field: 'idempotencyKey' });
 }
 
 /** Errors: for any issue, with all of them. */

@@ -2,7 +2,10 @@ import { type JsonObject, type JsonValue, MusterError } from '@muster/core';
 import { Prisma, type PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
+import { type ScheduleStart, START_SCHEDULE, startScheduleValues } from '../../dispatch/statements/schedule-fire.ts';
+import { IDEMPOTENCY_DAYS } from '../../dispatch/statements/submit.ts';
 import type { Page } from '../../graphql/connection.ts';
+import { encodeId } from '../../graphql/ids.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
 import { appendAudit, type AuditEntry } from '../audit/audit-store.ts';
 import type { ScheduleRow } from './schedule-row.ts';
@@ -55,6 +58,23 @@ export interface KeyRow {
   mutation: string;
   key: string;
   hmac: Uint8Array;
+}
+
+/** One run by hand. */
+export interface ManualRun extends ScheduleStart {
+  schedule: Pick<ScheduleRow, 'id' | 'name' | 'revision'>;
+  by: string;
+  requestId: string;
+}
+
+/** What a spent key of a run by hand led to. */
+export interface UsedRunKey {
+  hmac: Uint8Array;
+  scheduleId: number;
+  /** Raw id. */
+  executionId: string;
+  /** The execution is still there. */
+  exists: boolean;
 }
 
 export interface ScheduleFilter {
@@ -277,6 +297,48 @@ export class ScheduleStore {
     });
   }
 
+  /**
+   * Starts one by hand: the execution, the schedule's figures, the key and the audit entry, or nothing of it. `changed`: the schedule does not stand as
+   * it was read; `key-used`: the idempotency key was spent before.
+   */
+  async run(run: ManualRun, key: KeyRow | null): Promise<'started' | 'changed' | 'key-used'> {
+    const { schedule, executionId, by, requestId } = run;
+    try {
+      return await this.#prisma.$transaction(async (tx) => {
+        if (key && !(await spendRunKey(tx, key, schedule.id, executionId))) throw new KeyUsed();
+        const moved = await tx.$queryRawUnsafe<object[]>(START_SCHEDULE.text, ...startScheduleValues(run));
+        if (moved.length === 0) throw new Changed();
+        await appendAudit(tx, rawId(this.#newId()), {
+          actor: by,
+          action: 'schedule.run',
+          target: `schedule:${schedule.name}`,
+          data: { execution: encodeId('ex', executionId) },
+          requestId,
+        });
+        return 'started' as const;
+      });
+    } catch (error) {
+      if (error instanceof KeyUsed) return 'key-used';
+      if (error instanceof Changed) return 'changed';
+      throw error;
+    }
+  }
+
+  /** null: the key was not spent, or has outlived its time. */
+  async usedRunKey({ principal, mutation, key }: KeyRow): Promise<UsedRunKey | null> {
+    const rows = await this.#prisma.$queryRaw<
+      { hmac: Uint8Array; answer: { id: number }; executionId: string; exists: boolean }[]
+    >`
+      SELECT k.hmac, k.answer, k.execution_id::text AS "executionId", x.id IS NOT NULL AS "exists"
+      FROM idempotency k LEFT JOIN execution x ON x.id = k.execution_id
+      WHERE k.principal = ${principal} AND k.mutation = ${mutation} AND k.key = ${key}
+        AND k.at >= clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS}::int)`;
+    const [row] = rows;
+    return row
+      ? { hmac: row.hmac, scheduleId: row.answer.id, executionId: rawId(row.executionId), exists: row.exists }
+      : null;
+  }
+
   /** What a spent key led to. */
   async usedKey({ principal, mutation, key }: KeyRow): Promise<{ hmac: Uint8Array; answer: { id: number } } | null> {
     const rows = await this.#prisma.$queryRaw<{ hmac: Uint8Array; answer: { id: number } }[]>`
@@ -296,6 +358,7 @@ export class ScheduleStore {
 }
 
 class KeyUsed extends Error {}
+class Changed extends Error {}
 
 function nameTaken(error: unknown, name: string, field: string): unknown {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return error;
@@ -317,6 +380,22 @@ async function spendKey(
   const spent = await tx.$executeRaw`
     INSERT INTO idempotency (principal, mutation, key, hmac, answer)
     VALUES (${principal}, ${mutation}, ${key}, ${hmac}, ${JSON.stringify(answer)}::json) ON CONFLICT DO NOTHING`;
+  return spent === 1;
+}
+
+/** As `submit` does it: a key that has outlived its time is taken over. */
+async function spendRunKey(
+  tx: Prisma.TransactionClient,
+  { principal, mutation, key, hmac }: KeyRow,
+  scheduleId: number,
+  executionId: string,
+): Promise<boolean> {
+  const spent = await tx.$executeRaw`
+    INSERT INTO idempotency AS known (principal, mutation, key, hmac, execution_id, answer, at)
+    VALUES (${principal}, ${mutation}, ${key}, ${hmac}, ${executionId}::uuid, ${JSON.stringify({ id: scheduleId })}::json, clock_timestamp())
+    ON CONFLICT (principal, mutation, key) DO UPDATE
+      SET hmac = excluded.hmac, execution_id = excluded.execution_id, answer = excluded.answer, at = excluded.at
+      WHERE known.at < clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS}::int)`;
   return spent === 1;
 }
 

@@ -3,8 +3,7 @@ import { builder } from '../../graphql/builder.ts';
 import { ExecutionRef, ScheduleRef } from '../../graphql/refs.ts';
 import { requireRow } from '../execution/execution.graphql.ts';
 import { PlannedRunRef, ScheduleOverlap } from './schedule.graphql.ts';
-import type { ScheduleRow } from './schedule-row.ts';
-import type { PlannedRun, WrittenSchedule } from './schedule-service.ts';
+import type { PlannedRun, StartedSchedule, WrittenSchedule } from './schedule-service.ts';
 
 const CRON = '5 fields (minute hour day-of-month month day-of-week), or 6 with seconds first.';
 const TIMING = 'Exactly one of cron, intervalSeconds and at says when it runs.';
@@ -73,7 +72,7 @@ const PauseScheduleInput = builder.inputType('PauseScheduleInput', {
   }),
 });
 const RunScheduleInput = builder.inputType('RunScheduleInput', {
-  fields: (t) => ({ name: t.string({ required: true }) }),
+  fields: (t) => ({ name: t.string({ required: true }), idempotencyKey: t.string() }),
 });
 const DeleteScheduleInput = builder.inputType('DeleteScheduleInput', {
   fields: (t) => ({ name: t.string({ required: true }), expectedRevision: t.int({ required: true }) }),
@@ -99,17 +98,15 @@ const SchedulePayload = builder.objectRef<WrittenSchedule>('SchedulePayload').im
     }),
   }),
 });
-const RunSchedulePayload = builder
-  .objectRef<{ schedule: ScheduleRow; executionId: string }>('RunSchedulePayload')
-  .implement({
-    fields: (t) => ({
-      schedule: t.field({ type: ScheduleRef, resolve: (payload) => payload.schedule }),
-      execution: t.field({
-        type: ExecutionRef,
-        resolve: async ({ executionId }, _args, { loaders }) => requireRow(await loaders.execution.load(executionId)),
-      }),
+const RunSchedulePayload = builder.objectRef<StartedSchedule>('RunSchedulePayload').implement({
+  fields: (t) => ({
+    schedule: t.field({ type: ScheduleRef, resolve: (payload) => payload.schedule }),
+    execution: t.field({
+      type: ExecutionRef,
+      resolve: async ({ executionId }, _args, { loaders }) => requireRow(await loaders.execution.load(executionId)),
     }),
-  });
+  }),
+});
 const DeleteSchedulePayload = builder.objectRef<{ name: string }>('DeleteSchedulePayload').implement({
   fields: (t) => ({ name: t.exposeString('name') }),
 });
@@ -163,7 +160,7 @@ builder.mutationFields((t) => ({
     type: RunSchedulePayload,
     description: 'Starts one now, whatever its plan, its overlap policy and its pause say.',
     args: { input: t.arg({ type: RunScheduleInput, required: true }) },
-    resolve: (_root, { input }, { services, viewer }) => services.schedules.run(input.name, viewer),
+    resolve: (_root, { input }, { services, viewer, requestId }) => services.schedules.run(input, viewer, requestId),
   }),
   deleteSchedule: t.field({
     type: DeleteSchedulePayload,
