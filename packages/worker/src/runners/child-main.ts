@@ -7,7 +7,7 @@ import { HandlerRun } from '../handler-run.ts';
 import { importModule } from '../metrics/import-export.ts';
 import type { RunHost, RunningHandler, Settled } from '../run-host.ts';
 import type { Workflow } from '../workflow.ts';
-import { watchProcess } from './child-watch.ts';
+import { endGroup, watchProcess } from './child-watch.ts';
 import { becomeChild } from './child-workflows.ts';
 import { type ChildSetup, type FromChild, type HostMethod, setupVariable, type ToChild } from './messages.ts';
 
@@ -17,12 +17,16 @@ const declared = new Map<string, Workflow>();
 const asked = new Map<number, (answer: never) => void>();
 let asks = 0;
 let handler: RunningHandler | undefined;
+let settled = false;
 
 // Written where the worker shows what the process says.
 surviveLeftBehind((error) => process.stderr.write(`A handler has left behind a call that failed: ${String(error)}\n`));
 const watched = watchProcess(parent, memoryLimitBytes);
-// The worker is gone, or has no more use for this process.
-process.on('disconnect', () => process.exit(0));
+process.on('disconnect', () => {
+  // The worker is gone: what the handler has started goes too, as when its end is seen by the watch.
+  if (!settled) endGroup();
+  process.exit(0);
+});
 // Whoever stops the worker stops this process too, where all of a group or a service get the signal: the worker decides.
 process.on('SIGTERM', () => undefined);
 process.on('SIGINT', () => undefined);
@@ -52,8 +56,14 @@ async function receive(message: ToChild): Promise<void> {
       handler?.abort(message.cause);
       return;
     case 'run':
-      send({ kind: 'settled', settled: await run(message) }, () => process.disconnect());
+      await settle(message);
   }
+}
+
+async function settle(message: ToChild & { kind: 'run' }): Promise<void> {
+  const how = await run(message);
+  settled = true;
+  send({ kind: 'settled', settled: how }, () => process.disconnect());
 }
 
 async function run({ job, longSleepMs, transient }: ToChild & { kind: 'run' }): Promise<Settled> {

@@ -18,6 +18,15 @@ setInterval(() => {
 }, 100);
 `;
 
+/** Ends this process and what it has started, at once. It leads a process group; where there are none, it ends alone. */
+export function endGroup(): void {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    process.kill(process.pid, 'SIGKILL');
+  }
+}
+
 /**
  * Ends this process when the one that started it is gone, or when it takes more memory than it may; from a thread of its own,
  * so that a handler that blocks the event loop is ended too. Resolves when it watches.

@@ -105,16 +105,22 @@ describe('a worker with processes', () => {
     await expect.poll(() => pids.filter(alive), patience).toEqual([]);
   }, 90_000);
 
-  test('that is killed leaves no process behind, blocked ones neither', async () => {
-    const { child } = await start();
-    server.assign(['ex_1'], 'child/block', { claim: { workflowRunner: 'subprocess' } });
-    server.assign(['ex_2'], 'child/wait', { claim: { workflowRunner: 'subprocess' } });
-    await expect.poll(() => [events('pids').length, events('pid').length], patience).toEqual([1, 1]);
-    const pids = ['pids', 'pid'].flatMap((type) => events(type).flatMap((event) => event['data'] as number | number[]));
-    expect(pids.map(alive)).toEqual([true, true, true]);
-    child.kill('SIGKILL');
-    await expect.poll(() => pids.filter(alive), patience).toEqual([]);
-  }, 90_000);
+  test.each([
+    { name: 'blocked', workflow: 'child/block' },
+    { name: 'waiting', workflow: 'child/start' },
+  ])(
+    'that is killed leaves no $name process behind, nor what that has started',
+    async ({ workflow }) => {
+      const { child } = await start();
+      server.assign(['ex_1'], workflow, { claim: { workflowRunner: 'subprocess' } });
+      await expect.poll(() => events('pids').length, patience).toBe(1);
+      const pids = events('pids').flatMap((event) => event['data'] as number[]);
+      expect(pids.map(alive)).toEqual([true, true]);
+      child.kill('SIGKILL');
+      await expect.poll(() => pids.filter(alive), patience).toEqual([]);
+    },
+    90_000,
+  );
 
   test('told to leave says that it drains, lets what runs finish, and says goodbye', async () => {
     const { child, lines, exit } = await start();

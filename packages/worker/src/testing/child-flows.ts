@@ -66,6 +66,13 @@ export const until = workflow<string, unknown>({ ...settings, name: 'until' }, a
   return null;
 });
 
+/** Never ends; says which process it is, and which one it has started. */
+export const start = workflow<unknown, unknown>({ ...settings, name: 'start' }, (context) => {
+  const started = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
+  context.event('pids', [process.pid, started.pid]);
+  return new Promise(() => undefined);
+});
+
 /** Heeds no signal: blocks its event loop for ever, with a process that it has started. */
 export const block = workflow<unknown, unknown>({ ...settings, name: 'block' }, async (context) => {
   const started = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
