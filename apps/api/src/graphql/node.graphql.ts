@@ -38,12 +38,14 @@ async function findNode(id: string, { loaders, services }: Context): Promise<obj
 
 builder.queryFields((t) => ({
   node: t.field({
+    authScopes: { known: true },
     type: NodeRef,
     nullable: true,
     args: { id: t.arg.id({ required: true }) },
     resolve: (_root, { id }, context) => findNode(id, context),
   }),
   nodes: t.field({
+    authScopes: { known: true },
     type: [NodeRef],
     nullable: { list: false, items: true },
     args: { ids: t.arg.idList({ required: true }) },

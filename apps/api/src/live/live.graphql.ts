@@ -81,22 +81,26 @@ function view<T>(source: LiveSource<T>, context: Context): AsyncGenerator<LiveEv
 
 builder.subscriptionFields((t) => ({
   workerEvents: t.field({
+    authScopes: { reads: 'worker:{name}:read' },
     type: WorkerEvent,
     args: { filter: t.arg({ type: WorkerFilterInput }) },
     subscribe: (_root, { filter }, context) => view(workerSource(context.services, workerMatcher(filter)), context),
     resolve: (event) => event,
   }),
   roleHealth: t.field({
+    authScopes: { signedIn: true },
     type: RoleHealthEvent,
     subscribe: (_root, _args, context) => view(roleSource(context.services), context),
     resolve: (event) => event,
   }),
   deploymentChanges: t.field({
+    authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentEvent,
     subscribe: (_root, _args, context) => view(deploymentSource(context.services), context),
     resolve: (event) => event,
   }),
   executionChanges: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: ExecutionChange,
     args: { filter: t.arg({ type: ExecutionFilterInput }) },
     subscribe: async (_root, { filter }, context) =>
@@ -104,6 +108,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   executionEvents: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: ExecutionEventRef,
     description: 'From the first event, or from after `afterSequence`, to the end state; then it completes.',
     args: { id: t.arg.id({ required: true }), afterSequence: t.arg.int({ defaultValue: 0 }) },
@@ -116,6 +121,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   dispatchDecisions: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: DecisionRef,
     description: 'Every decision as it is made; sampled to at most 50 a second unless an execution is named.',
     args: { filter: t.arg({ type: DecisionFilterInput }) },
@@ -131,6 +137,7 @@ builder.subscriptionFields((t) => ({
     resolve: (decision) => decision,
   }),
   fleetMetrics: t.field({
+    authScopes: { signedIn: true },
     type: FleetMetricsRef,
     args: { intervalMs: t.arg.int({ defaultValue: 1000 }) },
     subscribe: (_root, { intervalMs }, { services }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkPermission, permits } from './permissions.ts';
+import { checkPermission, permits, permitsSome } from './permissions.ts';
 
 describe('permits', () => {
   it.each([
@@ -28,6 +28,26 @@ describe('permits', () => {
     expect(permits([], 'worker:a:read')).toBe(false);
     expect(permits(['workflow:ml:*:read', 'workflow:*:train:run'], 'workflow:ml:train:run')).toBe(true);
     expect(permits(['workflow:ml:*:read', 'workflow:*:train:run'], 'workflow:ml:train:register')).toBe(false);
+  });
+});
+
+describe('permitsSome', () => {
+  it.each([
+    ['*', true],
+    ['worker:*', true],
+    ['worker:w.1:target', true],
+    ['worker:w.1:*', true],
+    ['worker:w.1', false],
+    ['worker:w.1:manage', false],
+    ['worker:w.1:target:*', false],
+    ['schedule:w.1:target', false],
+  ])('%s', (granted, expected) => {
+    expect(permitsSome([granted], 'worker:{name}:target')).toBe(expected);
+  });
+
+  it('holds a * to be every name, where the form has one', () => {
+    expect(permitsSome(['execution:x:read'], 'execution:*:read')).toBe(false);
+    expect(permitsSome(['execution:*:read'], 'execution:*:read')).toBe(true);
   });
 });
 

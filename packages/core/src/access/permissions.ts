@@ -33,6 +33,25 @@ function covers(grant: readonly string[], wanted: readonly string[]): boolean {
   return grant.every((segment, index) => segment === '*' || segment === wanted[index]);
 }
 
+/**
+ * Whether one of `granted` may cover some permission of this form, e.g. `worker:w-7:target` one of `worker:{name}:target`. Who holds none is
+ * refused before any name is looked at.
+ */
+export function permitsSome(granted: readonly string[], form: string): boolean {
+  const segments = form.split(':');
+  return granted.some((grant) => meets(grant.split(':'), segments));
+}
+
+function meets(grant: readonly string[], form: readonly string[]): boolean {
+  if (grant.length > form.length) return false;
+  if (grant.length < form.length && grant.at(-1) !== '*') return false;
+  return grant.every((segment, index) => segment === '*' || isOpen(form[index]) || segment === form[index]);
+}
+
+function isOpen(segment: string | undefined): boolean {
+  return segment?.startsWith('{') ?? false;
+}
+
 /** The problems of a permission as a role may hold it: `*`, or the shape of its kind with `*` for any segment, or for the rest of them. */
 export function checkPermission(text: string, path: string): Issue[] {
   const problem = (message: string): Issue[] => [{ path, code: 'PERMISSION_SHAPE', message }];

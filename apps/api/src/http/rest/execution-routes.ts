@@ -24,6 +24,7 @@ export const executionRoutes: readonly Route[] = [
     operationId: 'getExecution',
     tag: 'Executions',
     summary: 'Read an execution',
+    access: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     parameters: [executionId],
     answers: { 200: one },
     errors: ['NOT_FOUND'],
@@ -38,6 +39,7 @@ export const executionRoutes: readonly Route[] = [
     summary: 'Follow an execution',
     description:
       'Server-sent events: the history, then what happens, to the terminal event; comments keep the connection alive. Each event has its sequence as id; a client that comes back with `Last-Event-ID` misses nothing.',
+    access: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     parameters: [executionId, lastEventIdHeader],
     answers: {
       200: {
@@ -69,6 +71,7 @@ export const executionRoutes: readonly Route[] = [
     summary: 'Cancel an execution',
     description:
       'What nobody works on ends at once; what runs becomes CANCELLING until its worker answers. Cancelling twice is fine.',
+    access: { permission: 'execution:*:cancel' },
     parameters: [executionId],
     answers: { 200: one },
     errors: ['ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT'],
@@ -85,6 +88,7 @@ export const executionRoutes: readonly Route[] = [
     operationId: 'resumeExecution',
     tag: 'Executions',
     summary: 'Resume a paused execution',
+    access: { permission: 'workflow:{namespace}:{name}:run' },
     parameters: [executionId],
     body: {
       description: 'What the pause gives to the workflow, any JSON value; empty: null.',

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { Context } from '../../graphql/context.ts';
+import { requireAccess } from '../../modules/viewer/access-rule.ts';
 import type { Viewer } from '../../modules/viewer/viewer.ts';
 import { unauthenticated, type Authenticator } from '../authenticate.ts';
 import { requestIdOf, sendError, sendJson } from '../respond.ts';
@@ -64,6 +65,7 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
   if (refusal !== null) throw refusal;
   const viewer = options.authenticator.viewerOfToken(request);
   if (!viewer) throw unauthenticated('Send Authorization: Bearer with the token of this installation.');
+  requireAccess(route.access, viewer);
   const names = route.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   const takesRouting = route.parameters.some(({ name }) => name === ROUTING_INPUT);
   if (route.method === 'POST' && !takesRouting) refuseRoutingInput(request);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '@muster/core';
 import type { Context } from '../../graphql/context.ts';
+import type { AccessRule } from '../../modules/viewer/access-rule.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -60,6 +61,8 @@ export interface Route {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** Whom it lets in. */
+  readonly access: AccessRule;
   readonly parameters: readonly Parameter[];
   readonly body?: Body;
   /** By status. */

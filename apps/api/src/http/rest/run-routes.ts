@@ -1,5 +1,6 @@
 import { type ErrorCode, isTerminal, type JsonValue } from '@muster/core';
 import { encodeId } from '../../graphql/ids.ts';
+import type { AccessRule } from '../../modules/viewer/access-rule.ts';
 import * as examples from './examples.ts';
 import { sendExecutionEvents } from './execution-events.ts';
 import { executionJson } from './execution-json.ts';
@@ -30,6 +31,7 @@ interface Target {
   readonly noun: string;
   readonly operation: string;
   readonly path: string;
+  readonly access: AccessRule;
   readonly parameters: readonly Parameter[];
   readonly errors: readonly ErrorCode[];
   readonly start: Start;
@@ -138,6 +140,7 @@ const TARGETS: readonly Target[] = [
     noun: 'a workflow',
     operation: 'runWorkflow',
     path: '/workflows/{ns}/{name}/run',
+    access: { permission: 'workflow:{namespace}:{name}:run' },
     parameters: [
       pathParameter('ns', 'The namespace of the workflow.', 'default'),
       pathParameter('name', 'The name of the workflow.', 'train'),
@@ -152,6 +155,7 @@ const TARGETS: readonly Target[] = [
     noun: 'the variant that a deployment gives',
     operation: 'runDeployment',
     path: '/deployments/{slug}/run',
+    access: { permission: 'deployment:{slug}:run' },
     parameters: [pathParameter('slug', 'The deployment.', 'assistant'), ...runParameters, sessionKey],
     errors: [...RUN_ERRORS, 'NO_HEALTHY_VARIANT'],
     start: startDeployment,
@@ -166,6 +170,7 @@ export const runRoutes: readonly Route[] = TARGETS.flatMap((target) =>
       operationId: `${target.operation}${mode.charAt(0).toUpperCase()}${mode.slice(1)}`,
       tag: target.tag,
       summary: `Run ${target.noun} ${SUMMARIES[mode]}`,
+      access: target.access,
       parameters: mode === 'sync' ? [...target.parameters, preferWait] : target.parameters,
       body: inputBody,
       answers: ANSWERS[mode],

@@ -106,6 +106,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'listWorkers',
     tag: 'Workers',
     summary: 'The registry with the latest metrics',
+    access: { reads: 'worker:{name}:read' },
     parameters: listParameters,
     answers: {
       200: { description: 'By name.', schema: ref('WorkerPage'), example: { workers: [examples.worker], next: null } },
@@ -120,6 +121,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'getWorker',
     tag: 'Workers',
     summary: 'One worker',
+    access: { reads: 'worker:{name}:read' },
     parameters: [workerName],
     answers: { 200: { description: 'The worker.', schema: ref('Worker'), example: examples.worker } },
     errors: ['NOT_FOUND'],
@@ -132,6 +134,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'listRegistry',
     tag: 'Workers',
     summary: 'The raw registry: one object per process, in the field names of its heartbeat',
+    access: { reads: 'worker:{name}:read' },
     parameters: listParameters,
     answers: {
       200: {
@@ -152,6 +155,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'getWorkerMetadata',
     tag: METADATA_TAG,
     summary: 'What operators wrote about a worker',
+    access: { reads: 'worker:{name}:read' },
     parameters: [workerName],
     answers: metadataAnswer,
     errors: ['NOT_FOUND'],
@@ -165,6 +169,7 @@ export const workerRoutes: readonly Route[] = [
     summary: 'Write metadata',
     description:
       'Merged into what is there, or in its place with `replace`. At most 64 keys; a value is a text of at most 256 characters, a finite number, or a boolean, which is kept as text.',
+    access: { permission: 'worker:{name}:manage' },
     parameters: [workerName],
     body: {
       description: 'The keys to write.',
@@ -186,6 +191,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'clearWorkerMetadata',
     tag: METADATA_TAG,
     summary: 'Remove all metadata',
+    access: { permission: 'worker:{name}:manage' },
     parameters: [workerName],
     answers: metadataAnswer,
     errors: ['NOT_FOUND'],
@@ -199,6 +205,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'getWorkerMetadataEntry',
     tag: METADATA_TAG,
     summary: 'One entry of the metadata',
+    access: { reads: 'worker:{name}:read' },
     parameters: [workerName, metadataKey],
     answers: {
       200: { description: 'The entry.', schema: ref('MetadataEntry'), example: examples.metadataEntry },
@@ -218,6 +225,7 @@ export const workerRoutes: readonly Route[] = [
     operationId: 'setWorkerMetadataEntry',
     tag: METADATA_TAG,
     summary: 'Write one entry of the metadata',
+    access: { permission: 'worker:{name}:manage' },
     parameters: [workerName, metadataKey],
     body: {
       description: 'The value, or `{"value": …}`.',
@@ -240,6 +248,7 @@ export const workerRoutes: readonly Route[] = [
     tag: METADATA_TAG,
     summary: 'Remove one entry of the metadata',
     description: 'Fine where it is not there.',
+    access: { permission: 'worker:{name}:manage' },
     parameters: [workerName, metadataKey],
     answers: metadataAnswer,
     errors: ['NOT_FOUND'],

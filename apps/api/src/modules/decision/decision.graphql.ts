@@ -205,6 +205,7 @@ export const DecisionFilterInput = builder.inputType('DecisionFilter', {
 
 builder.queryFields((t) => ({
   decision: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: DecisionRef,
     nullable: true,
     args: { id: t.arg.id({ required: true }) },
@@ -214,6 +215,7 @@ builder.queryFields((t) => ({
     },
   }),
   decisions: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: DecisionConnection,
     args: {
       first: t.arg.int(),

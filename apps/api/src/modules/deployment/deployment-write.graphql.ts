@@ -102,12 +102,14 @@ const DeploymentPreview = builder.objectRef<PreviewResult>('DeploymentPreview').
 
 builder.mutationFields((t) => ({
   createDeployment: t.field({
+    authScopes: { permission: 'deployment:{slug}:write' },
     type: DeploymentPayload,
     args: { input: t.arg({ type: CreateDeploymentInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) =>
       services.deploymentService.create(input, viewer, requestId),
   }),
   updateDeployment: t.field({
+    authScopes: { permission: 'deployment:{slug}:write' },
     type: DeploymentPayload,
     args: { input: t.arg({ type: UpdateDeploymentInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) => {
@@ -117,12 +119,14 @@ builder.mutationFields((t) => ({
     },
   }),
   rollbackDeployment: t.field({
+    authScopes: { permission: 'deployment:{slug}:write' },
     type: DeploymentPayload,
     args: { input: t.arg({ type: RollbackDeploymentInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) =>
       services.deploymentService.rollback(input, viewer, requestId),
   }),
   deleteDeployment: t.field({
+    authScopes: { permission: 'deployment:{slug}:write' },
     type: DeleteDeploymentPayload,
     args: { input: t.arg({ type: DeleteDeploymentInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer, requestId }) => {
@@ -134,6 +138,7 @@ builder.mutationFields((t) => ({
 
 builder.queryFields((t) => ({
   resolveDeployment: t.field({
+    authScopes: { reads: 'deployment:{slug}:read' },
     type: ResolvedDeploymentRef,
     description: 'Which variant this session would get now; nothing runs.',
     args: { slug: t.arg.string({ required: true }), sessionKey: t.arg.string() },
@@ -141,6 +146,7 @@ builder.queryFields((t) => ({
       services.deploymentService.resolve(slug, sessionKey ?? null),
   }),
   previewDeployment: t.field({
+    authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentPreview,
     args: { input: t.arg({ type: PreviewDeploymentInput, required: true }) },
     resolve: (_root, { input }, { services }) =>

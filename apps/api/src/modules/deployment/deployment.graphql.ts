@@ -193,12 +193,14 @@ const DeploymentFilterInput = builder.inputType('DeploymentFilter', {
 
 builder.queryFields((t) => ({
   deployment: t.field({
+    authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentRef,
     nullable: true,
     args: { slug: t.arg.string({ required: true }) },
     resolve: (_root, { slug }, { services }) => services.deployments.get(slug) ?? null,
   }),
   deployments: t.field({
+    authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentConnection,
     args: {
       first: t.arg.int(),

@@ -258,6 +258,7 @@ const ExecutionCounts = builder
 
 builder.queryFields((t) => ({
   execution: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: ExecutionRef,
     nullable: true,
     args: { id: t.arg.id({ required: true }) },
@@ -267,6 +268,7 @@ builder.queryFields((t) => ({
     },
   }),
   executions: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: ExecutionConnection,
     args: {
       first: t.arg.int(),
@@ -278,6 +280,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { filter, ...page }, context) => executionConnection(context, page, filter, {}),
   }),
   executionCounts: t.field({
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: [ExecutionCounts],
     args: { filter: t.arg({ type: ExecutionFilterInput }) },
     resolve: async (_root, { filter }, { services }) => {

@@ -103,6 +103,7 @@ const RunWorkflowsPayload = builder.objectRef<{ results: SubmitOutcome[] }>('Run
 
 builder.mutationFields((t) => ({
   runWorkflow: t.field({
+    authScopes: { permission: 'workflow:{namespace}:{name}:run' },
     type: RunPayload,
     args: { input: t.arg({ type: RunWorkflowInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer, requestId }) => ({
@@ -110,6 +111,7 @@ builder.mutationFields((t) => ({
     }),
   }),
   runWorkflows: t.field({
+    authScopes: { permission: 'workflow:{namespace}:{name}:run' },
     type: RunWorkflowsPayload,
     description: 'Many at once: one request, few statements.',
     args: { input: t.arg({ type: RunWorkflowsInput, required: true }) },
@@ -118,12 +120,14 @@ builder.mutationFields((t) => ({
     }),
   }),
   runDeployment: t.field({
+    authScopes: { permission: 'deployment:{slug}:run' },
     type: RunDeploymentPayload,
     args: { input: t.arg({ type: RunDeploymentInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) =>
       services.runs.runDeployment(input, viewer, requestId),
   }),
   resumeExecution: t.field({
+    authScopes: { permission: 'workflow:{namespace}:{name}:run' },
     type: ExecutionPayload,
     args: { input: t.arg({ type: ResumeExecutionInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer }) => {
@@ -133,6 +137,7 @@ builder.mutationFields((t) => ({
     },
   }),
   cancelExecution: t.field({
+    authScopes: { permission: 'execution:*:cancel' },
     type: ExecutionPayload,
     args: { input: t.arg({ type: ExecutionIdInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer }) => {
@@ -142,6 +147,7 @@ builder.mutationFields((t) => ({
     },
   }),
   retryExecution: t.field({
+    authScopes: { permission: 'workflow:{namespace}:{name}:run' },
     type: ExecutionPayload,
     args: { input: t.arg({ type: ExecutionIdInput, required: true }) },
     resolve: (_root, { input }, { services, viewer }) =>

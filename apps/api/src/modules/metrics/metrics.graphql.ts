@@ -56,8 +56,13 @@ export const FleetMetricsRef = builder.objectRef<FleetFigures>('FleetMetrics').i
 });
 
 builder.queryFields((t) => ({
-  fleetMetrics: t.field({ type: FleetMetricsRef, resolve: (_root, _args, { services }) => services.metrics.current() }),
+  fleetMetrics: t.field({
+    authScopes: { signedIn: true },
+    type: FleetMetricsRef,
+    resolve: (_root, _args, { services }) => services.metrics.current(),
+  }),
   fleetHistory: t.field({
+    authScopes: { signedIn: true },
     type: [FleetMetricsRef],
     description: 'One point per minute, at most 24 h, oldest first; written by the leader.',
     args: { minutes: t.arg.int({ defaultValue: 60 }) },

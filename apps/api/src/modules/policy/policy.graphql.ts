@@ -79,6 +79,7 @@ const PreviewInput = builder.inputType('PreviewInput', {
 
 builder.queryFields((t) => ({
   checkPolicy: t.field({
+    authScopes: { signedIn: true },
     type: PolicyCheck,
     args: { text: t.arg.string({ required: true }), stage: t.arg({ type: PolicyStage, required: true }) },
     resolve: (_root, { text, stage }): Check => {
@@ -93,11 +94,13 @@ builder.queryFields((t) => ({
     },
   }),
   previewDispatch: t.field({
+    authScopes: { permission: ['worker:*:read', 'workflow:{namespace}:{name}:read'] },
     type: DispatchPreviewRef,
     args: { input: t.arg({ type: PreviewInput, required: true }) },
     resolve: (_root, { input }, { services }) => services.previews.preview(input),
   }),
   selectorKeys: t.field({
+    authScopes: { reads: 'worker:{name}:read' },
     type: [SelectorKey],
     description: 'What the live fleet really sends, for completion.',
     args: {

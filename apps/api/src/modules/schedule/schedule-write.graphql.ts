@@ -130,11 +130,13 @@ const NEVER_EMPTY = ['newName', 'cron', 'intervalSeconds', 'at', 'timeZone', 'wo
 
 builder.mutationFields((t) => ({
   createSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: SchedulePayload,
     args: { input: t.arg({ type: CreateScheduleInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) => services.schedules.create(input, viewer, requestId),
   }),
   updateSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: SchedulePayload,
     args: { input: t.arg({ type: UpdateScheduleInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) => {
@@ -143,6 +145,7 @@ builder.mutationFields((t) => ({
     },
   }),
   pauseSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: SchedulePayload,
     description: 'Nothing starts until it is resumed, whatever else is changed meanwhile.',
     args: { input: t.arg({ type: PauseScheduleInput, required: true }) },
@@ -150,6 +153,7 @@ builder.mutationFields((t) => ({
       services.schedules.pause(input.name, input.expectedRevision ?? null, viewer, requestId),
   }),
   resumeSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: SchedulePayload,
     description: 'Goes on with the next run from now.',
     args: { input: t.arg({ type: PauseScheduleInput, required: true }) },
@@ -157,12 +161,14 @@ builder.mutationFields((t) => ({
       services.schedules.resume(input.name, input.expectedRevision ?? null, viewer, requestId),
   }),
   runSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: RunSchedulePayload,
     description: 'Starts one now, whatever its plan, its overlap policy and its pause say.',
     args: { input: t.arg({ type: RunScheduleInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) => services.schedules.run(input, viewer, requestId),
   }),
   deleteSchedule: t.field({
+    authScopes: { permission: 'schedule:{name}:write' },
     type: DeleteSchedulePayload,
     description: 'Executions that it started go on.',
     args: { input: t.arg({ type: DeleteScheduleInput, required: true }) },
@@ -175,6 +181,7 @@ builder.mutationFields((t) => ({
 
 builder.queryField('previewSchedule', (t) =>
   t.field({
+    authScopes: { signedIn: true },
     type: SchedulePreview,
     description: 'When such a schedule would run; nothing is stored.',
     args: { input: t.arg({ type: PreviewScheduleInput, required: true }) },

@@ -215,12 +215,14 @@ const ScheduleFilterInput = builder.inputType('ScheduleFilter', {
 
 builder.queryFields((t) => ({
   schedule: t.field({
+    authScopes: { reads: 'schedule:{name}:read' },
     type: ScheduleRef,
     nullable: true,
     args: { name: t.arg.string({ required: true }) },
     resolve: (_root, { name }, { services }) => services.scheduleStore.byName(name),
   }),
   schedules: t.field({
+    authScopes: { reads: 'schedule:{name}:read' },
     type: ScheduleConnection,
     description: 'By name.',
     args: {

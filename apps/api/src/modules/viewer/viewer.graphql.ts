@@ -9,4 +9,6 @@ const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
   }),
 });
 
-builder.queryField('viewer', (t) => t.field({ type: ViewerType, resolve: (_root, _args, context) => context.viewer }));
+builder.queryField('viewer', (t) =>
+  t.field({ authScopes: { known: true }, type: ViewerType, resolve: (_root, _args, context) => context.viewer }),
+);

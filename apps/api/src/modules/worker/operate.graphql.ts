@@ -36,31 +36,35 @@ const RemoveWorkerInput = builder.inputType('RemoveWorkerInput', {
 
 builder.mutationFields((t) => ({
   setWorkerMetadata: t.field({
+    authScopes: { permission: 'worker:{name}:manage' },
     type: WorkerPayload,
     args: { input: t.arg({ type: SetWorkerMetadataInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => ({
-      worker: await services.workers.setMetadata(input.worker, input.metadata, input.replace ?? false, viewer),
+    resolve: async (_root, { input }, { services, viewer, requestId }) => ({
+      worker: await services.workers.setMetadata(input.worker, input.metadata, input.replace ?? false, viewer, requestId),
     }),
   }),
   unsetWorkerMetadata: t.field({
+    authScopes: { permission: 'worker:{name}:manage' },
     type: WorkerPayload,
     args: { input: t.arg({ type: UnsetWorkerMetadataInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => ({
-      worker: await services.workers.unsetMetadata(input.worker, input.keys ?? [], input.all ?? false, viewer),
+    resolve: async (_root, { input }, { services, viewer, requestId }) => ({
+      worker: await services.workers.unsetMetadata(input.worker, input.keys ?? [], input.all ?? false, viewer, requestId),
     }),
   }),
   setWorkerAvailability: t.field({
+    authScopes: { permission: 'worker:{name}:manage' },
     type: WorkerPayload,
     args: { input: t.arg({ type: SetWorkerAvailabilityInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => ({
-      worker: await services.workers.setAvailability(input.worker, input.availability, viewer),
+    resolve: async (_root, { input }, { services, viewer, requestId }) => ({
+      worker: await services.workers.setAvailability(input.worker, input.availability, viewer, requestId),
     }),
   }),
   removeWorker: t.field({
+    authScopes: { permission: 'worker:{name}:manage' },
     type: RemoveWorkerPayload,
     args: { input: t.arg({ type: RemoveWorkerInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => {
-      await services.workers.remove(input.worker, viewer);
+    resolve: async (_root, { input }, { services, viewer, requestId }) => {
+      await services.workers.remove(input.worker, viewer, requestId);
       return { name: input.worker };
     },
   }),

@@ -221,6 +221,7 @@ const WorkerInbox = builder.objectRef<InboxEvent>('WorkerInbox').implement({
 
 builder.mutationField('workerRegister', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerRegisterPayload,
     args: { input: t.arg({ type: WorkerRegisterInput, required: true }) },
     resolve: async (_root, { input }, { services }) => {
@@ -241,6 +242,7 @@ builder.mutationField('workerRegister', (t) =>
 
 builder.mutationField('workerHeartbeat', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerHeartbeatPayload,
     args: { input: t.arg({ type: WorkerHeartbeatInput, required: true }) },
     resolve: (_root, { input }, { services }) =>
@@ -256,6 +258,7 @@ builder.mutationField('workerHeartbeat', (t) =>
 
 builder.mutationField('workerReport', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerReportPayload,
     args: { input: t.arg({ type: WorkerReportInput, required: true }) },
     resolve: (_root, { input }, { services }) =>
@@ -287,6 +290,7 @@ builder.mutationField('workerReport', (t) =>
 
 builder.mutationField('workerLeave', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerLeavePayload,
     args: { input: t.arg({ type: WorkerLeaveInput, required: true }) },
     resolve: async (_root, { input }, { services }) => ({
@@ -297,6 +301,7 @@ builder.mutationField('workerLeave', (t) =>
 
 builder.subscriptionField('workerInbox', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerInbox,
     args: { worker: t.arg.string({ required: true }), instanceId: t.arg.id({ required: true }) },
     subscribe: (_root, { worker, instanceId }, { services }) => services.workerProtocol.inbox(worker, instanceId),

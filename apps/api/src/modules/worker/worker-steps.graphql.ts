@@ -109,6 +109,7 @@ const StepPageRef = builder.objectRef<StepPage>('StepPage').implement({
 
 builder.queryField('workerSteps', (t) =>
   t.field({
+    authScopes: { serves: 'worker:{name}:serve' },
     type: StepPageRef,
     description: 'Further recorded steps of a claim. At most 500 and about 256 KiB at once.',
     args: {

@@ -182,12 +182,14 @@ export const WorkerFilterInput = builder.inputType('WorkerFilter', {
 
 builder.queryFields((t) => ({
   worker: t.field({
+    authScopes: { reads: 'worker:{name}:read' },
     type: WorkerRef,
     nullable: true,
     args: { name: t.arg.string({ required: true }) },
     resolve: (_root, { name }, { services }) => services.fleet.get(name) ?? null,
   }),
   workers: t.field({
+    authScopes: { reads: 'worker:{name}:read' },
     type: WorkerConnection,
     args: {
       first: t.arg.int(),
@@ -206,6 +208,7 @@ builder.queryFields((t) => ({
     },
   }),
   roles: t.field({
+    authScopes: { signedIn: true },
     type: [RoleHealthRef],
     resolve: (_root, _args, { services }) => roleViews(services.fleet.roleHealth(), services.deployments.all()),
   }),

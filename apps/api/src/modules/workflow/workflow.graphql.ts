@@ -158,6 +158,7 @@ const RegisterWorkflowPayload = builder
 
 builder.mutationField('registerWorkflow', (t) =>
   t.field({
+    authScopes: { permission: 'workflow:{namespace}:{name}:register' },
     type: RegisterWorkflowPayload,
     args: { input: t.arg({ type: RegisterWorkflowInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) =>
@@ -171,12 +172,14 @@ builder.mutationField('registerWorkflow', (t) =>
 
 builder.queryFields((t) => ({
   workflow: t.field({
+    authScopes: { reads: 'workflow:{namespace}:{name}:read' },
     type: WorkflowRef,
     nullable: true,
     args: { ref: t.arg.string({ required: true }) },
     resolve: (_root, { ref }, { loaders }) => loaders.workflowByRef.load(ref.includes('/') ? ref : `default/${ref}`),
   }),
   workflows: t.field({
+    authScopes: { reads: 'workflow:{namespace}:{name}:read' },
     type: WorkflowConnection,
     args: {
       first: t.arg.int(),
