@@ -34,14 +34,30 @@ TABLE audit
   data json
   position bigint
   hash bytea
+  address text COLLATE "C"
   CONSTRAINT audit_pkey PRIMARY KEY (id)
   CONSTRAINT audit_position UNIQUE ("position")
+  CREATE INDEX audit_action ON public.audit USING btree (action, id)
   CREATE INDEX audit_actor ON public.audit USING btree (actor, id)
   CREATE UNIQUE INDEX audit_pkey ON public.audit USING btree (id)
   CREATE UNIQUE INDEX audit_position ON public.audit USING btree ("position")
   CREATE INDEX audit_target ON public.audit USING btree (target, id) WHERE (target IS NOT NULL)
+  CREATE INDEX audit_unsealed ON public.audit USING btree (id) WHERE ("position" IS NULL)
   CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON public.audit FOR EACH ROW EXECUTE FUNCTION audit_append_only()
   CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only()
+  CREATE TRIGGER audit_unsealed_first BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE FUNCTION audit_unsealed_first()
+
+TABLE audit_head
+  one boolean NOT NULL DEFAULT true
+  position bigint NOT NULL DEFAULT 0
+  hash bytea NOT NULL DEFAULT decode(repeat('00'::text, 32), 'hex'::text)
+  sealed_at timestamp(3) with time zone
+  CONSTRAINT audit_head_hash_check CHECK ((octet_length(hash) = 32))
+  CONSTRAINT audit_head_one_check CHECK (one)
+  CONSTRAINT audit_head_pkey PRIMARY KEY (one)
+  CREATE UNIQUE INDEX audit_head_pkey ON public.audit_head USING btree (one)
+  CREATE TRIGGER audit_head_forward BEFORE DELETE OR UPDATE ON public.audit_head FOR EACH ROW EXECUTE FUNCTION audit_head_forward()
+  CREATE TRIGGER audit_head_no_truncate BEFORE TRUNCATE ON public.audit_head FOR EACH STATEMENT EXECUTE FUNCTION audit_head_forward()
 
 TABLE decision PARTITION BY RANGE (id)
   id uuid NOT NULL

@@ -197,8 +197,8 @@ describe('one run in a cluster', () => {
     const row = await bench.schedule();
     const [due] = await readDueSchedules(bench.db, new Date(bench.now), []);
     if (due === undefined) throw new Error('nothing is due');
-    const write = { by: 'x', requestId: 'rq', action: 'schedule.update', note: {} } as const;
-    await bench.store.update(row.id, 1, { ...write, content: { priority: 3 } });
+    const write = { author: { name: 'x', address: null, requestId: 'rq' }, action: 'schedule.update' } as const;
+    await bench.store.update(row, 1, { ...write, content: { priority: 3 } });
     const plan = { schedule: due, run: due.run, next: null, missed: 0, queued: false };
     expect(await fireSchedule(bench.db, session, { ...plan, ...start() })).toBeNull();
     expect(await bench.runsOf(row)).toEqual([]);

@@ -52,8 +52,7 @@ export async function startTestControlPlane(overrides: ConfigOverrides = {}): Pr
           timeoutSeconds: timeoutSeconds ?? null,
           fingerprint: new Uint8Array([1]),
         },
-        'test',
-        'rq_test',
+        { name: 'test', address: null, requestId: 'rq_test' },
       );
       return version.id;
     },

@@ -76,10 +76,8 @@ export class ScheduleBench {
           nextAt: next,
           ...content,
         },
-        by: 'owner',
-        requestId: 'rq',
+        author: { name: 'owner', address: null, requestId: 'rq' },
         action: 'schedule.create',
-        note: {},
       },
       null,
     );

@@ -180,9 +180,11 @@ export const workerRoutes: readonly Route[] = [
     answers: metadataAnswer,
     errors: ['NOT_FOUND', 'TOO_LARGE'],
     async handle(call) {
-      const { services, viewer } = call.context;
+      const { services, viewer, requestId } = call.context;
       const { metadata, replace } = await readChange(call);
-      return withMetadata(await services.workers.setMetadata(call.params['name'] ?? '', metadata, replace, viewer));
+      return withMetadata(
+        await services.workers.setMetadata(call.params['name'] ?? '', metadata, replace, viewer, requestId),
+      );
     },
   },
   {
@@ -195,8 +197,8 @@ export const workerRoutes: readonly Route[] = [
     parameters: [workerName],
     answers: metadataAnswer,
     errors: ['NOT_FOUND'],
-    async handle({ params, context: { services, viewer } }) {
-      return withMetadata(await services.workers.unsetMetadata(params['name'] ?? '', [], true, viewer));
+    async handle({ params, context: { services, viewer, requestId } }) {
+      return withMetadata(await services.workers.unsetMetadata(params['name'] ?? '', [], true, viewer, requestId));
     },
   },
   {
@@ -236,9 +238,11 @@ export const workerRoutes: readonly Route[] = [
     answers: metadataAnswer,
     errors: ['NOT_FOUND', 'TOO_LARGE'],
     async handle(call) {
-      const { services, viewer } = call.context;
+      const { services, viewer, requestId } = call.context;
       const patch = { [call.params['key'] ?? '']: await readValue(call) };
-      return withMetadata(await services.workers.setMetadata(call.params['name'] ?? '', patch, false, viewer));
+      return withMetadata(
+        await services.workers.setMetadata(call.params['name'] ?? '', patch, false, viewer, requestId),
+      );
     },
   },
   {
@@ -252,9 +256,9 @@ export const workerRoutes: readonly Route[] = [
     parameters: [workerName, metadataKey],
     answers: metadataAnswer,
     errors: ['NOT_FOUND'],
-    async handle({ params, context: { services, viewer } }) {
+    async handle({ params, context: { services, viewer, requestId } }) {
       const keys = [params['key'] ?? ''];
-      return withMetadata(await services.workers.unsetMetadata(params['name'] ?? '', keys, false, viewer));
+      return withMetadata(await services.workers.unsetMetadata(params['name'] ?? '', keys, false, viewer, requestId));
     },
   },
 ];

@@ -16,6 +16,7 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import { decodeInt, encodeId } from '../../graphql/ids.ts';
 import { keyedFingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
+import { authorOf } from '../audit/audit-log.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
 import type { DeploymentDirectory } from './deployment-directory.ts';
@@ -344,7 +345,7 @@ export class DeploymentService {
   }
 
   #author(viewer: Viewer, requestId: string, comment: string | null | undefined): Authorship {
-    return { by: viewer.name, requestId, comment: comment ?? null };
+    return { ...authorOf(viewer, requestId), comment: comment ?? null };
   }
 }
 

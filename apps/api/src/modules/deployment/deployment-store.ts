@@ -1,8 +1,8 @@
-import { MusterError, type Variant } from '@muster/core';
+import { type JsonObject, MusterError, type Variant } from '@muster/core';
 import { Prisma, type PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Page } from '../../graphql/connection.ts';
-import { appendAudit, type AuditEntry } from '../audit/audit-store.ts';
+import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
 
 export interface DeploymentRow {
@@ -28,10 +28,8 @@ export interface DeploymentRevisionRow {
 }
 
 /** Who writes, for the history and the audit. */
-export interface Authorship {
-  by: string;
-  requestId: string;
-  comment: string | null;
+export interface Authorship extends Author {
+  readonly comment: string | null;
 }
 
 export interface IdempotencyRow {
@@ -102,13 +100,9 @@ export class DeploymentStore {
     try {
       return await this.#prisma.$transaction(async (tx) => {
         const { variants, ...texts } = content;
-        const data = { slug, ...texts, variants: toJson(variants), updatedBy: author.by };
+        const data = { slug, ...texts, variants: toJson(variants), updatedBy: author.name };
         const row = fromPrisma(await tx.deployment.create({ data, select: SELECT }));
-        await this.#note(tx, row, author, 'deployment.create', {
-          revision: row.revision,
-          variants: toJson(variants),
-          comment: author.comment,
-        });
+        await this.#note(tx, null, row, author, 'deployment.create');
         if (idempotency && !(await spendKey(tx, idempotency, { id: row.id, slug }))) throw new KeyUsed();
         return row;
       });
@@ -128,7 +122,8 @@ export class DeploymentStore {
     action: 'deployment.update' | 'deployment.rollback',
   ): Promise<DeploymentRow | null> {
     return this.#prisma.$transaction(async (tx) => {
-      const before = await tx.deployment.findUnique({ where: { slug }, select: { variants: true } });
+      const before = await tx.deployment.findUnique({ where: { slug, revision: expectedRevision }, select: SELECT });
+      if (!before) return null;
       const { variants, ...texts } = content;
       const [updated] = await tx.deployment.updateManyAndReturn({
         where: { slug, revision: expectedRevision },
@@ -137,18 +132,13 @@ export class DeploymentStore {
           variants: toJson(variants),
           revision: { increment: 1 },
           updatedAt: new Date(this.#now()),
-          updatedBy: author.by,
+          updatedBy: author.name,
         },
         select: SELECT,
       });
       if (!updated) return null;
       const row = fromPrisma(updated);
-      await this.#note(tx, row, author, action, {
-        revision: row.revision,
-        before: (before?.variants ?? null) as AuditEntry['data'],
-        after: toJson(variants),
-        comment: author.comment,
-      });
+      await this.#note(tx, fromPrisma(before), row, author, action);
       return row;
     });
   }
@@ -156,15 +146,15 @@ export class DeploymentStore {
   /** Whether it was deleted; false as for `update`. Executions keep its number. */
   async delete(slug: string, expectedRevision: number, author: Authorship): Promise<boolean> {
     return this.#prisma.$transaction(async (tx) => {
-      const before = await tx.deployment.findUnique({ where: { slug }, select: { variants: true } });
+      const before = await tx.deployment.findUnique({ where: { slug, revision: expectedRevision }, select: SELECT });
       const { count } = await tx.deployment.deleteMany({ where: { slug, revision: expectedRevision } });
-      if (count === 0) return false;
+      if (!before || count === 0) return false;
       await appendAudit(tx, rawId(this.#newId()), {
-        actor: author.by,
+        author,
         action: 'deployment.delete',
         target: `deployment:${slug}`,
-        data: { revision: expectedRevision, before: (before?.variants ?? null) as AuditEntry['data'] },
-        requestId: author.requestId,
+        before: audited(fromPrisma(before)),
+        after: null,
       });
       return true;
     });
@@ -207,10 +197,10 @@ export class DeploymentStore {
 
   async #note(
     tx: Prisma.TransactionClient,
+    before: DeploymentRow | null,
     row: DeploymentRow,
     author: Authorship,
     action: string,
-    data: AuditEntry['data'],
   ): Promise<void> {
     await tx.deploymentRevision.create({
       data: {
@@ -220,18 +210,22 @@ export class DeploymentStore {
         module: row.module,
         description: row.description,
         comment: author.comment,
-        author: author.by,
+        author: author.name,
       },
       select: { revision: true },
     });
+    const after = { ...audited(row), comment: author.comment };
     await appendAudit(tx, rawId(this.#newId()), {
-      actor: author.by,
+      author,
       action,
       target: `deployment:${row.slug}`,
-      data,
-      requestId: author.requestId,
+      ...((before && changed({ ...audited(before), comment: null }, after)) ?? { before: null, after }),
     });
   }
+}
+
+function audited({ revision, module, description, variants }: DeploymentRow): JsonObject {
+  return { revision, module, description, variants: toJson(variants) };
 }
 
 class KeyUsed extends Error {}

@@ -123,7 +123,8 @@ describe('the audit of schedules', () => {
     );
     for (const { action, request } of rows) expect(request, action).toMatch(/./);
     expect(rows.find(({ action }) => action === 'schedule.run')?.data).toEqual({
-      execution: expect.stringMatching(/^ex_/),
+      before: null,
+      after: { execution: expect.stringMatching(/^ex_/) },
     });
     expect(JSON.stringify(rows)).not.toMatch(/CANARY|routing/i);
   });

@@ -7,6 +7,7 @@ import { keyedFingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
 import type { Log } from '../../log.ts';
 import { checkKey } from '../deployment/deployment-service.ts';
+import { authorOf } from '../audit/audit-log.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import { readScheduleInput, type ScheduleInput } from './schedule-input.ts';
 import { type ScheduleRow, type TargetColumns, timingOf } from './schedule-row.ts';
@@ -114,7 +115,7 @@ export class ScheduleService {
     const { newName, ...input } = args;
     const content = await this.#read({ ...input, name: newName }, before, requestId);
     const write = this.#write('schedule.update', content, viewer, requestId);
-    const made = await this.#deps.store.update(before.id, args.expectedRevision, write);
+    const made = await this.#deps.store.update(before, args.expectedRevision, write);
     return this.#written(made ?? (await this.#conflict(before)));
   }
 
@@ -173,8 +174,7 @@ export class ScheduleService {
         target,
         executionId,
         defaultParkTtlSeconds: parkTtlSeconds,
-        by: viewer.name,
-        requestId,
+        author: authorOf(viewer, requestId),
       };
       const made = await store.run(start, key);
       if (made === 'key-used') break;
@@ -191,7 +191,7 @@ export class ScheduleService {
   /** Executions that it started go on. Errors: NOT_FOUND; CONFLICT as for `update`. */
   async delete(name: string, expectedRevision: number, viewer: Viewer, requestId: string): Promise<void> {
     const before = await this.#expect(name, expectedRevision);
-    if (!(await this.#deps.store.delete(before, expectedRevision, viewer.name, requestId)))
+    if (!(await this.#deps.store.delete(before, expectedRevision, authorOf(viewer, requestId))))
       await this.#conflict(before);
   }
 
@@ -256,7 +256,7 @@ export class ScheduleService {
   }
 
   #write(action: ScheduleWrite['action'], content: ScheduleContent, viewer: Viewer, requestId: string): ScheduleWrite {
-    return { action, content, by: viewer.name, requestId, note: noteOf(content) };
+    return { action, content, author: authorOf(viewer, requestId) };
   }
 
   async #change(
@@ -267,7 +267,7 @@ export class ScheduleService {
     requestId: string,
   ): Promise<WrittenSchedule> {
     const made = await this.#deps.store.update(
-      before.id,
+      before,
       before.revision,
       this.#write(action, content, viewer, requestId),
     );
@@ -345,13 +345,6 @@ const EMPTY_TIMING = {
   anchorAt: null,
   onceAt: null,
 } as const;
-
-/** What was set, for the audit: inputs by the fact alone, and of routing input nothing. */
-function noteOf({ input, routingInput, ...content }: ScheduleContent): ScheduleWrite['note'] {
-  void routingInput;
-  const set = Object.entries(content).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]);
-  return { ...(Object.fromEntries(set) as object), ...(input === undefined ? {} : { input: input !== null }) };
-}
 
 /** Errors: CONFLICT where the key was spent on another input. */
 function refuseOther(used: { hmac: Uint8Array }, key: KeyRow): void {

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_DAYS } from '../../dispatch/statements/submit.ts';
 import type { Page } from '../../graphql/connection.ts';
 import { encodeId } from '../../graphql/ids.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
-import { appendAudit, type AuditEntry } from '../audit/audit-store.ts';
+import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
 import type { ScheduleRow } from './schedule-row.ts';
 
 /** What a user decides about a schedule; absent: stays as it is. */
@@ -46,11 +46,8 @@ export type ScheduleContent = Partial<
 /** A write, with the audit entry that goes with it. */
 export interface ScheduleWrite {
   content: ScheduleContent;
-  by: string;
-  requestId: string;
+  author: Author;
   action: 'schedule.create' | 'schedule.update' | 'schedule.pause' | 'schedule.resume';
-  /** For the audit. */
-  note: AuditEntry['data'];
 }
 
 export interface KeyRow {
@@ -63,8 +60,7 @@ export interface KeyRow {
 /** One run by hand. */
 export interface ManualRun extends ScheduleStart {
   schedule: Pick<ScheduleRow, 'id' | 'name' | 'revision'>;
-  by: string;
-  requestId: string;
+  author: Author;
 }
 
 /** What a spent key of a run by hand led to. */
@@ -236,14 +232,14 @@ export class ScheduleStore {
 
   /** `key-used`: the idempotency key was spent before. Errors: CONFLICT where the name is taken. */
   async create(write: ScheduleWrite, key: KeyRow | null): Promise<ScheduleRow | 'key-used'> {
-    const { content, by } = write;
+    const { content, author } = write;
     const { name = '' } = content;
     try {
       return await this.#prisma.$transaction(async (tx) => {
-        const data = { ...columns(content), name, createdBy: by, updatedBy: by };
+        const data = { ...columns(content), name, createdBy: author.name, updatedBy: author.name };
         const row = fromPrisma(await tx.schedule.create({ data, select: SELECT }));
         if (content.routingInput != null) await putRouting(tx, row.id, content.routingInput);
-        await this.#note(tx, row, write);
+        await this.#note(tx, null, row, write);
         if (key && !(await spendKey(tx, key, { id: row.id, name }))) throw new KeyUsed();
         return row;
       });
@@ -254,9 +250,10 @@ export class ScheduleStore {
   }
 
   /** null: the revision is not the expected one any more, or the schedule is gone. Errors: CONFLICT where the new name is taken. */
-  async update(id: number, expectedRevision: number, write: ScheduleWrite): Promise<ScheduleRow | null> {
-    const { content, by, action } = write;
-    const authored = action === 'schedule.update' ? { updatedBy: by } : {};
+  async update(before: ScheduleRow, expectedRevision: number, write: ScheduleWrite): Promise<ScheduleRow | null> {
+    const { id } = before;
+    const { content, author, action } = write;
+    const authored = action === 'schedule.update' ? { updatedBy: author.name } : {};
     try {
       return await this.#prisma.$transaction(async (tx) => {
         const [updated] = await tx.schedule.updateManyAndReturn({
@@ -273,7 +270,7 @@ export class ScheduleStore {
         if (content.routingInput === null) await tx.$executeRaw`DELETE FROM schedule_routing WHERE schedule_id = ${id}`;
         else if (content.routingInput !== undefined) await putRouting(tx, id, content.routingInput);
         const row = fromPrisma(updated);
-        await this.#note(tx, row, write);
+        await this.#note(tx, before, row, write);
         return row;
       });
     } catch (error) {
@@ -282,16 +279,16 @@ export class ScheduleStore {
   }
 
   /** Whether it was deleted; false as for `update`. Its executions go on. */
-  async delete(row: ScheduleRow, expectedRevision: number, by: string, requestId: string): Promise<boolean> {
+  async delete(row: ScheduleRow, expectedRevision: number, author: Author): Promise<boolean> {
     return this.#prisma.$transaction(async (tx) => {
       const { count } = await tx.schedule.deleteMany({ where: { id: row.id, revision: expectedRevision } });
       if (count === 0) return false;
       await appendAudit(tx, rawId(this.#newId()), {
-        actor: by,
+        author,
         action: 'schedule.delete',
         target: `schedule:${row.name}`,
-        data: { revision: expectedRevision },
-        requestId,
+        before: audited(row),
+        after: null,
       });
       return true;
     });
@@ -302,18 +299,21 @@ export class ScheduleStore {
    * it was read; `key-used`: the idempotency key was spent before.
    */
   async run(run: ManualRun, key: KeyRow | null): Promise<'started' | 'changed' | 'key-used'> {
-    const { schedule, executionId, by, requestId } = run;
+    const { schedule, executionId, author } = run;
     try {
       return await this.#prisma.$transaction(async (tx) => {
         if (key && !(await spendRunKey(tx, key, schedule.id, executionId))) throw new KeyUsed();
-        const moved = await tx.$queryRawUnsafe<object[]>(START_SCHEDULE.text, ...startScheduleValues(run));
+        const moved = await tx.$queryRawUnsafe<object[]>(
+          START_SCHEDULE.text,
+          ...startScheduleValues({ ...run, by: author.name }),
+        );
         if (moved.length === 0) throw new Changed();
         await appendAudit(tx, rawId(this.#newId()), {
-          actor: by,
+          author,
           action: 'schedule.run',
           target: `schedule:${schedule.name}`,
-          data: { execution: encodeId('ex', executionId) },
-          requestId,
+          before: null,
+          after: { execution: encodeId('ex', executionId) },
         });
         return 'started' as const;
       });
@@ -346,15 +346,31 @@ export class ScheduleStore {
     return rows[0] ?? null;
   }
 
-  async #note(tx: Prisma.TransactionClient, row: ScheduleRow, write: ScheduleWrite): Promise<void> {
+  async #note(
+    tx: Prisma.TransactionClient,
+    before: ScheduleRow | null,
+    row: ScheduleRow,
+    { action, author, content }: ScheduleWrite,
+  ): Promise<void> {
+    // Of inputs the fact alone, and of routing input nothing.
+    const after = { ...audited(row), ...(content.input !== undefined && { input: content.input !== null }) };
     await appendAudit(tx, rawId(this.#newId()), {
-      actor: write.by,
-      action: write.action,
-      target: `schedule:${row.name}`,
-      data: write.note,
-      requestId: write.requestId,
+      author,
+      action,
+      target: `schedule:${before?.name ?? row.name}`,
+      ...((before && changed(audited(before), after)) ?? { before: null, after }),
     });
   }
+}
+
+/** What users decide about a schedule. */
+function audited(row: ScheduleRow): JsonObject {
+  const { name, description, kind, cron, timeZone, intervalSeconds, workflow, versionId, deployment, sessionKey } = row;
+  const { overlap, catchUpLimit, priority, parkTtlSeconds, paused, revision } = row;
+  const target = { workflow, versionId: versionId === null ? null : encodeId('wv', versionId), deployment, sessionKey };
+  const times = { anchorAt: row.anchorAt?.toISOString() ?? null, onceAt: row.onceAt?.toISOString() ?? null };
+  const plan = { kind, cron, timeZone, intervalSeconds, ...times };
+  return { name, description, ...plan, ...target, overlap, catchUpLimit, priority, parkTtlSeconds, paused, revision };
 }
 
 class KeyUsed extends Error {}

@@ -311,7 +311,7 @@ describe('updateSchedule', () => {
     expect(rows.map(({ action, actor }) => `${actor} ${action}`)).toEqual(
       ['create', 'update', 'pause', 'resume', 'delete'].map((verb) => `admin schedule.${verb}`),
     );
-    expect(rows[1]?.data).toMatchObject({ priority: 2 });
+    expect(rows[1]?.data).toEqual({ before: { priority: 0, revision: 1 }, after: { priority: 2, revision: 2 } });
     expect(JSON.stringify(rows)).not.toContain('CANARY');
   });
 });

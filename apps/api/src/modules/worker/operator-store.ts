@@ -1,7 +1,13 @@
 import { type MetadataValue, MusterError, type WorkerAvailability } from '@muster/core';
 import type { Prisma, PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
-import { appendAudit } from '../audit/audit-store.ts';
+import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
+
+const VERBS: Readonly<Record<WorkerAvailability, string>> = {
+  ACTIVE: 'activate',
+  CORDONED: 'cordon',
+  DRAINING: 'drain',
+};
 
 /** What operators write about workers: availability, metadata, removal. Each change and its audit entry are one transaction. */
 export class OperatorStore {
@@ -19,7 +25,7 @@ export class OperatorStore {
   /** Puts what `change` makes of the present metadata in its place; what `change` throws is thrown, and nothing is written. */
   async changeMetadata(
     workerId: number,
-    by: string,
+    author: Author,
     change: (current: ReadonlyMap<string, MetadataValue>) => ReadonlyMap<string, MetadataValue>,
   ): Promise<void> {
     await this.#prisma.$transaction(async (tx) => {
@@ -33,44 +39,51 @@ export class OperatorStore {
       await tx.workerMetadata.deleteMany({
         where: { workerId, key: { in: [...gone, ...written.map(([key]) => key)] } },
       });
-      await tx.workerMetadata.createMany({ data: written.map(([key, value]) => ({ workerId, key, value, by })) });
+      await tx.workerMetadata.createMany({
+        data: written.map(([key, value]) => ({ workerId, key, value, by: author.name })),
+      });
       await appendAudit(tx, rawId(this.#newId()), {
-        actor: by,
+        author,
         action: 'worker.metadata',
         target: `worker:${worker.name}`,
-        data: { before: Object.fromEntries(before), after: Object.fromEntries(after) },
+        // Every write is noted (ruling 27), also one that changes nothing.
+        ...(changed(Object.fromEntries(before), Object.fromEntries(after)) ?? { before: {}, after: {} }),
       });
     });
   }
 
-  async setAvailability(workerId: number, availability: WorkerAvailability, by: string): Promise<void> {
+  async setAvailability(workerId: number, availability: WorkerAvailability, author: Author): Promise<void> {
     await this.#prisma.$transaction(async (tx) => {
       const before = await tx.worker.findFirst({ where: { id: workerId }, select: { availability: true } });
       const worker = await this.#touch(tx, workerId, {
         availability,
-        availabilityBy: by,
+        availabilityBy: author.name,
         availabilityAt: new Date(this.#now()),
       });
       await appendAudit(tx, rawId(this.#newId()), {
-        actor: by,
-        action: 'worker.availability',
+        author,
+        action: `worker.${VERBS[availability]}`,
         target: `worker:${worker.name}`,
-        data: { before: before?.availability ?? null, after: availability },
+        before: { availability: before?.availability ?? null },
+        after: { availability },
       });
     });
   }
 
   /** Takes the worker off the list; its row stays, so that executions and decisions can still name it. */
-  async remove(workerId: number, by: string): Promise<void> {
+  async remove(workerId: number, author: Author): Promise<void> {
     await this.#prisma.$transaction(async (tx) => {
       const now = new Date(this.#now());
       const worker = await this.#touch(tx, workerId, { removedAt: now, disconnectedAt: now });
+      const rows = await tx.workerMetadata.findMany({ where: { workerId }, select: { key: true, value: true } });
+      const kept = Object.fromEntries(rows.map(({ key, value }) => [key, value as MetadataValue]));
       await tx.workerMetadata.deleteMany({ where: { workerId } });
       await appendAudit(tx, rawId(this.#newId()), {
-        actor: by,
+        author,
         action: 'worker.remove',
         target: `worker:${worker.name}`,
-        data: {},
+        before: { role: worker.role, availability: worker.availability, metadata: kept },
+        after: null,
       });
     });
   }
@@ -80,11 +93,11 @@ export class OperatorStore {
     tx: Prisma.TransactionClient,
     workerId: number,
     data: Prisma.WorkerUpdateInput,
-  ): Promise<{ name: string }> {
+  ): Promise<{ name: string; role: string; availability: string }> {
     const [worker] = await tx.worker.updateManyAndReturn({
       where: { id: workerId, removedAt: null },
       data: { ...data, revision: { increment: 1 } },
-      select: { name: true },
+      select: { name: true, role: true, availability: true },
     });
     if (worker === undefined) throw new MusterError('NOT_FOUND', 'There is no such worker.', { field: 'worker' });
     return worker;

@@ -185,7 +185,7 @@ describe('a worker that loses its claim', () => {
     expect(await row(id)).toMatchObject({ state: 'COMPLETED', worker: 'w-second', attempt: 2 });
     const sequences = (await events(id)).map((event) => event.sequence);
     expect(new Set(sequences).size).toBe(sequences.length);
-    await plane.workforce.workers.remove('w-first', operator);
+    await plane.workforce.workers.remove('w-first', operator, 'rq');
     await second.leave();
   });
 
@@ -305,13 +305,13 @@ describe('heartbeats', () => {
 describe('an operator', () => {
   it('cordons a worker, which gets nothing new until it is active again', async () => {
     const worker = await onDuty('w-cordon');
-    await plane.workforce.workers.setAvailability('w-cordon', 'CORDONED', operator);
+    await plane.workforce.workers.setAvailability('w-cordon', 'CORDONED', operator, 'rq');
     const id = await plane.submit(version);
     expect((await plane.dispatcher.whyWaiting([id])).get(id)?.rejections).toContainEqual({
       reason: 'CORDONED',
       count: 1,
     });
-    await plane.workforce.workers.setAvailability('w-cordon', 'ACTIVE', operator);
+    await plane.workforce.workers.setAvailability('w-cordon', 'ACTIVE', operator, 'rq');
     const { generation } = await worker.assigned(id);
     await worker.report({ claims: [claim(id, generation)], ends: [end(id, generation)] });
     await worker.leave();
@@ -319,7 +319,7 @@ describe('an operator', () => {
 
   it('drains a worker, which is told so, also when it comes back in the middle of it', async () => {
     const worker = await onDuty('w-drain');
-    await plane.workforce.workers.setAvailability('w-drain', 'DRAINING', operator);
+    await plane.workforce.workers.setAvailability('w-drain', 'DRAINING', operator, 'rq');
     expect((await worker.next()).drain).toBe(true);
     await worker.hangUp();
     await plane.workforce.protocol.register(registration('w-drain'));
@@ -334,7 +334,7 @@ describe('an operator', () => {
     const id = await plane.submit(version);
     const { generation } = await worker.assigned(id);
     await worker.report({ claims: [claim(id, generation)] });
-    await plane.workforce.workers.remove('w-gone', operator);
+    await plane.workforce.workers.remove('w-gone', operator, 'rq');
     expect(plane.fleet.get('w-gone')).toBeUndefined();
     expect(await row(id)).toMatchObject({ state: 'PENDING', generation: generation + 1, worker: null });
     await worker.hangUp();
@@ -348,23 +348,27 @@ describe('an operator', () => {
   it('writes metadata that is merged, checked, audited and read at the next dispatch', async () => {
     const worker = await onDuty('w-meta');
     const { workers } = plane.workforce;
-    await workers.setMetadata('w-meta', { pool: 'gold', tier: 5, cleared: true }, false, operator);
-    await workers.setMetadata('w-meta', { tier: 6 }, false, operator);
+    await workers.setMetadata('w-meta', { pool: 'gold', tier: 5, cleared: true }, false, operator, 'rq');
+    await workers.setMetadata('w-meta', { tier: 6 }, false, operator, 'rq');
     expect(Object.fromEntries(plane.fleet.get('w-meta')?.facts.metadata ?? [])).toEqual({
       pool: 'gold',
       tier: 6,
       cleared: 'true',
     });
-    await expect(workers.setMetadata('w-meta', { 'bad key': 1, nested: {} }, true, operator)).rejects.toMatchObject({
+    await expect(
+      workers.setMetadata('w-meta', { 'bad key': 1, nested: {} }, true, operator, 'rq'),
+    ).rejects.toMatchObject({
       code: 'BAD_INPUT',
       issues: [{ path: 'metadata.bad key' }, { path: 'metadata.nested' }],
     });
-    await workers.unsetMetadata('w-meta', ['tier', 'absent'], false, operator);
+    await workers.unsetMetadata('w-meta', ['tier', 'absent'], false, operator, 'rq');
     expect(Object.fromEntries(plane.fleet.get('w-meta')?.facts.metadata ?? [])).toEqual({
       pool: 'gold',
       cleared: 'true',
     });
-    await expect(workers.unsetMetadata('w-meta', [], false, operator)).rejects.toMatchObject({ code: 'BAD_INPUT' });
+    await expect(workers.unsetMetadata('w-meta', [], false, operator, 'rq')).rejects.toMatchObject({
+      code: 'BAD_INPUT',
+    });
     const { rows } = await plane.database.query<{ n: number }>(
       `SELECT count(*) AS n FROM audit WHERE action = 'worker.metadata' AND target = 'worker:w-meta' AND actor = 'operator'`,
     );

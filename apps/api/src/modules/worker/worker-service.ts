@@ -1,6 +1,7 @@
 import { isMetadataKey, type JsonObject, mergeMetadata, MusterError, type WorkerAvailability } from '@muster/core';
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { FleetWorker } from '../../fleet/worker-record.ts';
+import { authorOf } from '../audit/audit-log.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { Registry } from './registry.ts';
@@ -27,9 +28,15 @@ export class WorkerService {
    * Merges `patch` into the worker's metadata, or puts it in its place.
    * Errors: NOT_FOUND; BAD_INPUT with every problem (ruling 27).
    */
-  async setMetadata(name: string, patch: JsonObject, replace: boolean, viewer: Viewer): Promise<FleetWorker> {
+  async setMetadata(
+    name: string,
+    patch: JsonObject,
+    replace: boolean,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<FleetWorker> {
     const worker = this.#registered(name);
-    await this.#o.store.changeMetadata(worker.id, viewer.name, (current) => {
+    await this.#o.store.changeMetadata(worker.id, authorOf(viewer, requestId), (current) => {
       const { value, issues } = mergeMetadata(current, patch, replace, 'metadata');
       if (issues.length > 0)
         throw new MusterError('BAD_INPUT', 'The metadata cannot be stored as it stands.', { issues });
@@ -39,7 +46,13 @@ export class WorkerService {
   }
 
   /** Keys that are not there are fine. Errors: NOT_FOUND; BAD_INPUT where neither keys nor `all` are given. */
-  async unsetMetadata(name: string, keys: readonly string[], all: boolean, viewer: Viewer): Promise<FleetWorker> {
+  async unsetMetadata(
+    name: string,
+    keys: readonly string[],
+    all: boolean,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<FleetWorker> {
     if (keys.length === 0 && !all) {
       throw new MusterError('BAD_INPUT', 'Name at least one key, or say all: true.', { field: 'keys' });
     }
@@ -47,16 +60,21 @@ export class WorkerService {
     const gone = new Set(keys.filter(isMetadataKey));
     await this.#o.store.changeMetadata(
       worker.id,
-      viewer.name,
+      authorOf(viewer, requestId),
       (current) => new Map(all ? [] : [...current].filter(([key]) => !gone.has(key))),
     );
     return this.#changed(name, 'metadata written');
   }
 
   /** Errors: NOT_FOUND. */
-  async setAvailability(name: string, availability: WorkerAvailability, viewer: Viewer): Promise<FleetWorker> {
+  async setAvailability(
+    name: string,
+    availability: WorkerAvailability,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<FleetWorker> {
     const worker = this.#registered(name);
-    await this.#o.store.setAvailability(worker.id, availability, viewer.name);
+    await this.#o.store.setAvailability(worker.id, availability, authorOf(viewer, requestId));
     return this.#changed(name, 'availability changed');
   }
 
@@ -64,9 +82,9 @@ export class WorkerService {
    * Takes the worker off the list; what it held is released at once. It may register again under the same name.
    * Errors: NOT_FOUND.
    */
-  async remove(name: string, viewer: Viewer): Promise<void> {
+  async remove(name: string, viewer: Viewer, requestId: string): Promise<void> {
     const worker = this.#registered(name);
-    await this.#o.store.remove(worker.id, viewer.name);
+    await this.#o.store.remove(worker.id, authorOf(viewer, requestId));
     await this.#o.registry.changed(name);
     await this.#o.releaseWorker({
       workerId: worker.id,

@@ -13,6 +13,7 @@ import {
 import type { Bus } from '../../bus/bus.ts';
 import { fingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
+import { authorOf } from '../audit/audit-log.ts';
 import type { Viewer } from '../viewer/viewer.ts';
 import type { NewVersion, VersionRow, WorkflowStore } from './workflow-store.ts';
 
@@ -91,7 +92,7 @@ export class WorkflowService {
         timeoutSeconds: input.timeoutSeconds ?? null,
       }),
     };
-    const registered = await this.#deps.store.register(version, viewer.name, requestId);
+    const registered = await this.#deps.store.register(version, authorOf(viewer, requestId));
     if (registered.created) this.#deps.bus.publish('workflow', { id: registered.version.workflowId });
     return registered;
   }

@@ -1,10 +1,11 @@
-import type { AffinitySpec, PolicySpec, RequestsSpec } from '@muster/core';
+import type { AffinitySpec, JsonObject, JsonValue, PolicySpec, RequestsSpec } from '@muster/core';
 import { Prisma, type PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
 import type { Page } from '../../graphql/connection.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
-import { appendAudit } from '../audit/audit-store.ts';
+import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
+import type { ReadableWorkflows } from '../viewer/readable.ts';
 
 export interface WorkflowRow {
   id: number;
@@ -62,6 +63,8 @@ const VERSION = {
   createdBy: true,
   workflow: { select: { namespace: true, name: true } },
 } satisfies Prisma.WorkflowVersionSelect;
+/** What only the audit reads of a version. */
+const TEXTS = { routingText: true, affinityText: true } satisfies Prisma.WorkflowVersionSelect;
 const WORKFLOW = {
   id: true,
   namespace: true,
@@ -164,8 +167,12 @@ export class WorkflowStore {
   }
 
   /** Ids of all versions of the workflows that a filter names, newest first. */
-  async versionIds(filter: { ref?: string | undefined; namespace?: string | undefined }): Promise<number[]> {
-    const and: Prisma.WorkflowWhereInput[] = [];
+  async versionIds(filter: {
+    ref?: string | undefined;
+    namespace?: string | undefined;
+    readable: ReadableWorkflows;
+  }): Promise<number[]> {
+    const and: Prisma.WorkflowWhereInput[] = [fitting(filter.readable)];
     if (filter.ref !== undefined) and.push(splitRef(filter.ref));
     if (filter.namespace !== undefined) and.push({ namespace: filter.namespace });
     const rows = await this.#prisma.workflowVersion.findMany({
@@ -178,8 +185,12 @@ export class WorkflowStore {
   }
 
   /** By namespace and name; `search` is part of either, in any case. */
-  async page(page: Page, search: string | null): Promise<{ items: WorkflowRow[]; more: boolean }> {
-    const and: Prisma.WorkflowWhereInput[] = [matching(search)];
+  async page(
+    page: Page,
+    search: string | null,
+    readable: ReadableWorkflows,
+  ): Promise<{ items: WorkflowRow[]; more: boolean }> {
+    const and: Prisma.WorkflowWhereInput[] = [matching(search), fitting(readable)];
     if (page.after) and.push(beyond(String(page.after[0]), String(page.after[1]), 'gt'));
     if (page.before) and.push(beyond(String(page.before[0]), String(page.before[1]), 'lt'));
     const direction = page.backward ? 'desc' : 'asc';
@@ -192,8 +203,9 @@ export class WorkflowStore {
     return cutPage(rows.map(withRef), page);
   }
 
-  async count(search: string | null): Promise<Count> {
-    return boundedCount(await this.#prisma.workflow.count({ where: matching(search), take: 10_001 }));
+  async count(search: string | null, readable: ReadableWorkflows): Promise<Count> {
+    const where = { AND: [matching(search), fitting(readable)] };
+    return boundedCount(await this.#prisma.workflow.count({ where, take: 10_001 }));
   }
 
   /** Newest first. */
@@ -215,52 +227,63 @@ export class WorkflowStore {
     return boundedCount(await this.#prisma.workflowVersion.count({ where: { workflowId }, take: 10_001 }));
   }
 
-  /** Adds a version unless the newest one has the same fingerprint; with its audit entry, or not at all. */
-  async register(
-    version: NewVersion,
-    by: string,
-    requestId: string,
-  ): Promise<{ version: VersionRow; created: boolean }> {
+  /**
+   * Adds a version unless the newest one has the same fingerprint, and puts the description in place, where there is one; with its audit entry, or not
+   * at all.
+   */
+  async register(version: NewVersion, author: Author): Promise<{ version: VersionRow; created: boolean }> {
     const registered = await this.#prisma.$transaction(async (tx) => {
       const { namespace, name, description } = version;
       // The insert does nothing or makes the row; the update then locks it, so that two registrations come one after the other.
-      await tx.workflow.createMany({ data: { namespace, name, description, createdBy: by }, skipDuplicates: true });
+      await tx.workflow.createMany({
+        data: { namespace, name, description, createdBy: author.name },
+        skipDuplicates: true,
+      });
       const workflow = await tx.workflow.update({
         where: { namespace_name: { namespace, name } },
-        data: description === null ? { name } : { description },
-        select: { id: true },
+        data: { name },
+        select: { id: true, description: true },
       });
+      const described = description !== null && description !== workflow.description;
+      if (described)
+        await tx.workflow.update({ where: { id: workflow.id }, data: { description }, select: { id: true } });
       const newest = await tx.workflowVersion.findFirst({
         where: { workflowId: workflow.id },
         orderBy: { number: 'desc' },
-        select: { ...VERSION, fingerprint: true },
+        select: { ...VERSION, ...TEXTS, fingerprint: true },
       });
-      if (newest && Buffer.from(newest.fingerprint).equals(version.fingerprint)) return { row: newest, created: false };
-      const row = await tx.workflowVersion.create({
-        data: {
-          workflowId: workflow.id,
-          number: (newest?.number ?? 0) + 1,
-          fingerprint: new Uint8Array(version.fingerprint),
-          routing: toJson(version.routing),
-          routingText: version.routingText,
-          affinity: toJson(version.affinity),
-          affinityText: version.affinityText,
-          requests: toJson(version.requests),
-          runner: version.runner,
-          maxAttempts: version.maxAttempts,
-          timeoutS: version.timeoutSeconds,
-          createdBy: by,
-        },
-        select: VERSION,
-      });
-      await appendAudit(tx, rawId(this.#newId()), {
-        actor: by,
-        action: 'workflow.register',
-        target: `workflow:${namespace}/${name}`,
-        data: { version: row.number },
-        requestId,
-      });
-      return { row, created: true };
+      const same = newest && Buffer.from(newest.fingerprint).equals(version.fingerprint) ? newest : null;
+      const row =
+        same ??
+        (await tx.workflowVersion.create({
+          data: {
+            workflowId: workflow.id,
+            number: (newest?.number ?? 0) + 1,
+            fingerprint: new Uint8Array(version.fingerprint),
+            routing: toJson(version.routing),
+            routingText: version.routingText,
+            affinity: toJson(version.affinity),
+            affinityText: version.affinityText,
+            requests: toJson(version.requests),
+            runner: version.runner,
+            maxAttempts: version.maxAttempts,
+            timeoutS: version.timeoutSeconds,
+            createdBy: author.name,
+          },
+          select: { ...VERSION, ...TEXTS },
+        }));
+      const before = newest && audited(newest, workflow.description);
+      const after = audited(row, description ?? workflow.description);
+      const change = before === null ? { before, after } : changed(before, after);
+      if (change) {
+        await appendAudit(tx, rawId(this.#newId()), {
+          author,
+          action: same ? 'workflow.describe' : 'workflow.register',
+          target: `workflow:${namespace}/${name}`,
+          ...change,
+        });
+      }
+      return { row, created: same === null };
     });
     this.forgetLatest();
     return { version: this.#remember(registered.row), created: registered.created };
@@ -301,6 +324,22 @@ export class WorkflowStore {
   }
 }
 
+function audited(
+  row: Prisma.WorkflowVersionGetPayload<{ select: typeof VERSION & typeof TEXTS }>,
+  description: string | null,
+): JsonObject {
+  return {
+    version: row.number,
+    description,
+    routing: row.routingText,
+    affinity: row.affinityText,
+    requests: row.requests as JsonValue,
+    runner: row.runner,
+    maxAttempts: row.maxAttempts,
+    timeoutSeconds: row.timeoutS,
+  };
+}
+
 function splitRef(ref: string): { namespace: string; name: string } {
   const cut = Math.max(0, ref.indexOf('/'));
   return { namespace: ref.slice(0, cut), name: ref.slice(cut + 1) };
@@ -319,6 +358,16 @@ function matching(search: string | null): Prisma.WorkflowWhereInput {
   }
   const contains = { contains: literally(search), mode: 'insensitive' } as const;
   return { OR: [{ namespace: contains }, { name: contains }] };
+}
+
+function fitting(readable: ReadableWorkflows): Prisma.WorkflowWhereInput {
+  if (readable === 'all') return {};
+  return {
+    OR: readable.map(({ namespace, name }) => ({
+      ...(namespace === null ? {} : { namespace }),
+      ...(name === null ? {} : { name }),
+    })),
+  };
 }
 
 /** Prisma hands `%`, `_` and backslashes to LIKE as they are. */
