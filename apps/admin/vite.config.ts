@@ -11,5 +11,5 @@ export default defineConfig({
   plugins: [react()],
   server: { proxy: { '/graphql': { ...proxied, ws: true }, '/session': proxied } },
   build: { outDir: 'dist', chunkSizeWarningLimit: 500 },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], testTimeout: 60_000 },
 });

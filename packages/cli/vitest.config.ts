@@ -1,6 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // The tests take names and servers from what they are given, not from whoever runs them.
-  test: { testTimeout: 30_000, env: { SERVICE_ROLE: '', MUSTER_WORKER_NAME: '', MUSTER_SERVER: '', MUSTER_TOKEN: '' } },
+  test: {
+    // The tests take names and servers from what they are given, not from whoever runs them.
+    env: { SERVICE_ROLE: '', MUSTER_WORKER_NAME: '', MUSTER_SERVER: '', MUSTER_TOKEN: '' },
+    // Some files wait for processes that they have started, the others calculate.
+    maxWorkers: 2,
+    // None of these tests is about speed: a machine may be busy with other things.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
+  },
 });

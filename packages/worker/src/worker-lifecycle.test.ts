@@ -63,7 +63,7 @@ describe('after a broken connection', () => {
     server.standing = ['ex_1', 'ex_2'].map((id) => ({ id, generation: 5, workflow: 'test/manual' }));
     await server.start();
     await expect
-      .poll(() => server.items('ends'), { timeout: 6_000 })
+      .poll(() => server.items('ends'))
       .toMatchObject([{ id: 'ex_1', generation: 5, state: 'COMPLETED', output: 'while away' }]);
     expect(server.registrations.map((input) => input['instanceId'])).toEqual([worker.instanceId, worker.instanceId]);
     expect(server.workflows).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('after a broken connection', () => {
     expect(runs[1]?.context.signal.aborted).toBe(false);
     expect(server.items('claims')).toHaveLength(2);
     await expect.poll(() => server.heartbeats.at(-1)?.['claims']).toContainEqual({ id: 'ex_2', generation: 5 });
-  }, 10_000);
+  });
 
   test('a claim whose answer was lost is asked for again', async () => {
     const { flow, runs } = manual();
@@ -84,12 +84,12 @@ describe('after a broken connection', () => {
     server.assign(['ex_1'], 'test/manual');
     await expect.poll(() => server.items('claims').length).toBe(1);
     server.behaviour.report = () => undefined;
-    await expect.poll(() => runs.length, { timeout: 6_000 }).toBe(1);
+    await expect.poll(() => runs.length).toBe(1);
     expect(server.items('claims')).toEqual([
       { id: 'ex_1', generation: 1, started: true, again: false },
       { id: 'ex_1', generation: 1, started: true, again: true },
     ]);
-  }, 10_000);
+  });
 
   test('what the server says it holds, and it does not know, is claimed again', async () => {
     const { flow, runs } = manual();
@@ -113,7 +113,7 @@ describe('after a broken connection', () => {
     await server.start();
     await worker.ready;
     expect(worker.state).toBe('RUNNING');
-  }, 10_000);
+  });
 });
 
 describe('refusals', () => {
@@ -252,14 +252,14 @@ describe('the end', () => {
     });
     cleanups.push(() => child.kill('SIGKILL'));
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    await expect.poll(() => server.inboxes.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => server.inboxes.length).toBe(1);
     server.assign(['ex_1'], 'test/slow');
     expect((await lines.next()).value).toBe('running');
     child.kill('SIGTERM');
-    await expect.poll(() => server.heartbeats.at(-1)?.['draining'], { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => server.heartbeats.at(-1)?.['draining']).toBe(true);
     child.kill('SIGTERM');
     expect((await lines.next()).value).toBe('stopped');
     expect(server.items('releases')).toEqual([{ id: 'ex_1', generation: 1, reason: 'worker stopping' }]);
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
-  }, 30_000);
+  });
 });

@@ -30,7 +30,7 @@ async function start(
   });
 }
 
-const ended = (count = 1) => expect.poll(() => server.items('ends').length, { timeout: 5_000 }).toBe(count);
+const ended = (count = 1) => expect.poll(() => server.items('ends').length).toBe(count);
 const lastEnd = () => server.items('ends').at(-1);
 
 describe('tasks', () => {

@@ -26,8 +26,8 @@ async function start(workflows: readonly Workflow[], options: Partial<WorkerOpti
   worker = await startWorker(server, { workflows, ...options });
 }
 
-const ended = (count = 1) => expect.poll(() => server.items('ends').length, { timeout: 5_000 }).toBe(count);
-const suspended = (count = 1) => expect.poll(() => server.items('suspends').length, { timeout: 5_000 }).toBe(count);
+const ended = (count = 1) => expect.poll(() => server.items('ends').length).toBe(count);
+const suspended = (count = 1) => expect.poll(() => server.items('suspends').length).toBe(count);
 const lastEnd = () => server.items('ends').at(-1);
 
 describe('pause', () => {

@@ -17,8 +17,8 @@ beforeEach(async () => {
     stream?.on('data', (data: Buffer) => {
       output += data.toString();
     });
-  await expect.poll(() => server.inboxes.length, { timeout: 30_000 }).toBe(1);
-}, 40_000);
+  await expect.poll(() => server.inboxes.length).toBe(1);
+});
 
 afterEach(async () => {
   child.kill('SIGKILL');
@@ -35,11 +35,11 @@ test('a cancelled handler that has left chains of calls behind does not end the 
   expect(output).toContain('warn: A handler has left behind a call that failed: AbortError');
   expect(output).toContain('Error: wrapped');
   expect(child.exitCode).toBeNull();
-}, 30_000);
+});
 
 test('what else nobody handles ends the process, as Node has it', async () => {
   const gone = new Promise((resolve) => child.once('exit', resolve));
   server.assign(['ex_1'], 'test/careless');
   expect(await gone).toBe(1);
   expect(output).toContain('nobody handles this');
-}, 30_000);
+});
