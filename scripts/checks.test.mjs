@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { fault } from './lib/checks.mjs';
+import { fault, runChecks } from './lib/checks.mjs';
 import { lastLineCounts, playwrightCounts, vitestCounts } from './lib/counts.mjs';
 import { isNodeSupported } from './lib/node-version.mjs';
 
@@ -71,4 +71,57 @@ test('the last counting line counts', () => {
 test('versions of Node are compared as numbers', () => {
   expect(['18.19.1', '20.9.0', '20.18.3'].filter(isNodeSupported)).toEqual([]);
   expect(['20.19.0', '20.100.0', '22.1.0', '100.0.0'].filter(isNodeSupported)).toHaveLength(4);
+});
+
+/**
+ * Checks that note in `log` when they begin and when they end; each takes a few turns of the event loop.
+ * @param {string[]} log
+ */
+const noting =
+  (log) =>
+  (/** @type {string} */ name, more = {}) => ({
+    name,
+    async run() {
+      log.push(`${name} begins`);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      log.push(`${name} ends`);
+      return ok;
+    },
+    ...more,
+  });
+
+test('what is to run alone begins when all before it have ended, and ends before what comes after it', async () => {
+  /** @type {string[]} */
+  const log = [];
+  const check = noting(log);
+  await runChecks([check('a'), check('b'), check('alone', { alone: true }), check('c'), check('d')], () => undefined);
+  const at = (/** @type {string} */ line) => log.indexOf(line);
+  expect(log).toHaveLength(10);
+  expect(at('alone begins')).toBe(4);
+  expect(at('alone ends')).toBe(5);
+  expect(Math.max(at('a ends'), at('b ends'))).toBeLessThan(4);
+});
+
+test('every check runs, whatever became of the others, and the last line has the sum', async () => {
+  const counts = { passed: 2, failed: 0, skipped: 0 };
+  let said = '';
+  const code = await runChecks(
+    [
+      { name: 'good', run: async () => ({ ...ok, counts }) },
+      { name: 'bad', run: async () => ({ code: 1, output: 'its output', counts: { ...counts, failed: 3 } }) },
+      {
+        name: 'broken',
+        run: () => Promise.reject(new Error('not even started')),
+      },
+      { name: 'yes', run: async () => ok },
+    ],
+    (text) => {
+      said += text;
+    },
+  );
+  expect(code).toBe(1);
+  expect(said).toMatch(/^good … ok \(2 tests, [\d.]+ s\)$/m);
+  expect(said).toMatch(/^bad … FAILED \(exit code 1, [\d.]+ s\)\nits output$/m);
+  expect(said).toContain('not even started');
+  expect(said).toMatch(/^failed: bad, broken\n5 passed, 4 failed\n$/m);
 });

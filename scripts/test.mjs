@@ -3,6 +3,6 @@ import './lib/node-version.mjs';
 
 const { prepareOrExit } = await import('./lib/prepare.mjs');
 await prepareOrExit('build');
-const { fastChecks, slowChecks } = await import('./lib/suites.mjs');
+const { allChecks } = await import('./lib/suites.mjs');
 const { runChecks } = await import('./lib/checks.mjs');
-process.exit(await runChecks([...fastChecks(), ...slowChecks()]));
+process.exit(await runChecks(allChecks()));

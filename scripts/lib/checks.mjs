@@ -1,5 +1,6 @@
-// Runs checks one after the other, tells how each went, and adds the tests up.
+// Runs checks, a few at a time, tells how each went, and adds the tests up.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { lastLineCounts, playwrightCounts, vitestCounts } from './counts.mjs';
@@ -9,11 +10,17 @@ import { cacheDir, inRoot } from './workspace.mjs';
 /**
  * @typedef {import('./counts.mjs').Counts} Counts
  * @typedef {{ code: number, output: string, counts?: Counts }} Outcome
- * @typedef {{ name: string, run: (scratch: string) => Promise<Outcome> }} Check  scratch: an empty folder of its own
+ * @typedef {object} Check
+ * @property {string} name
+ * @property {boolean} [alone] whether it needs the machine for itself, or others need what it does
+ * @property {(scratch: string) => Promise<Outcome>} run scratch: an empty folder of its own
  */
 
+/** So many checks run at a time: many wait most of the time, and what they wait for needs a processor too. */
+const lanes = availableParallelism() > 1 ? 2 : 1;
+
 /** No check may hang for ever. */
-const timeoutSeconds = 20 * 60;
+const timeoutSeconds = 30 * 60;
 
 /**
  * A tool that says yes or no: counts as one test.
@@ -45,12 +52,13 @@ export function countingCheck(name, args) {
 /**
  * @param {string} name
  * @param {string} folder from the root
- * @param {{ env?: Record<string, string>, args?: string[] }} [options]
+ * @param {{ env?: Record<string, string>, args?: string[], alone?: boolean }} [options]
  * @returns {Check}
  */
 export function vitestCheck(name, folder, options = {}) {
   return {
     name,
+    alone: options.alone ?? false,
     async run(scratch) {
       const report = path.join(scratch, 'report.json');
       const args = [
@@ -117,21 +125,22 @@ export function fault({ code, counts }) {
 }
 
 /**
- * Runs all of them, also after a failure, and ends with one line `N passed, N failed`.
+ * Runs all of them, also after a failure, and ends with one line `N passed, N failed`. They start in this order, a few at a
+ * time; what is to run alone starts when nothing else runs, and nothing starts beside it. Each is told of when it has ended.
  * @param {Check[]} checks
+ * @param {(text: string) => void} [write]
  * @returns {Promise<number>} the exit code
  */
-export async function runChecks(checks) {
+export async function runChecks(checks, write = (text) => process.stdout.write(text)) {
   let passed = 0;
   let failed = 0;
   mkdirSync(cacheDir, { recursive: true });
+  /** @type {string[]} */
   const failedNames = [];
-  for (const check of checks) {
-    process.stdout.write(`${check.name} … `);
+  /** @param {Check} check */
+  async function runOne(check) {
     const begun = Date.now();
-    const scratch = mkdtempSync(path.join(cacheDir, 'check-'));
-    const outcome = await check.run(scratch);
-    rmSync(scratch, { recursive: true, force: true });
+    const outcome = await outcomeOf(check);
     const seconds = `${((Date.now() - begun) / 1000).toFixed(1)} s`;
     const wrong = fault(outcome);
     const counts = outcome.counts ?? { passed: wrong ? 0 : 1, failed: wrong ? 1 : 0 };
@@ -139,12 +148,37 @@ export async function runChecks(checks) {
     failed += wrong ? Math.max(counts.failed, 1) : 0;
     if (wrong) {
       failedNames.push(check.name);
-      process.stdout.write(`FAILED (${wrong}, ${seconds})\n${outcome.output.trimEnd()}\n\n`);
+      write(`${check.name} … FAILED (${wrong}, ${seconds})\n${outcome.output.trimEnd()}\n\n`);
     } else {
-      process.stdout.write(`ok (${outcome.counts ? `${counts.passed} tests, ` : ''}${seconds})\n`);
+      write(`${check.name} … ok (${outcome.counts ? `${counts.passed} tests, ` : ''}${seconds})\n`);
     }
   }
-  if (failedNames.length > 0) process.stdout.write(`failed: ${failedNames.join(', ')}\n`);
-  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+
+  /** @type {Set<Promise<void>>} */
+  const running = new Set();
+  for (const check of checks) {
+    while (running.size >= (check.alone ? 1 : lanes)) await Promise.race(running);
+    const ended = runOne(check).finally(() => running.delete(ended));
+    running.add(ended);
+    if (check.alone) await ended;
+  }
+  await Promise.all(running);
+  if (failedNames.length > 0) write(`failed: ${failedNames.join(', ')}\n`);
+  write(`${passed} passed, ${failed} failed\n`);
   return failed > 0 ? 1 : 0;
+}
+
+/**
+ * @param {Check} check
+ * @returns {Promise<Outcome>}
+ */
+async function outcomeOf(check) {
+  const scratch = mkdtempSync(path.join(cacheDir, 'check-'));
+  try {
+    return await check.run(scratch);
+  } catch (error) {
+    return { code: 1, output: String(error) };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }

@@ -13,6 +13,8 @@ import { run } from './processes.mjs';
 function need(what, name, isThere, hint) {
   return {
     name: what,
+    // What comes after it needs it.
+    alone: true,
     async run() {
       if (isThere()) return { code: 0, output: '' };
       if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
