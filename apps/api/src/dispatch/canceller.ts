@@ -1,7 +1,7 @@
 import type { Bus } from '../bus/bus.ts';
 import { announceWoken } from './announce.ts';
 import type { UuidSource } from './ids.ts';
-import { type CancelledRow, cancelExecutions } from './statements/cancel.ts';
+import { type CancelItem, type CancelledRow, cancelExecutions } from './statements/cancel.ts';
 import { markChildrenCancelled, readCancelledParents, readOpenChildren } from './statements/cancel-children.ts';
 import type { Executor } from './statements/executor.ts';
 import { wokenBy } from './statements/wake.ts';
@@ -27,7 +27,7 @@ export class Canceller {
   }
 
   /** At most 200. Answers those that were cancelled now; their children are only noted. */
-  async cancel(items: readonly { id: string; by: string }[]): Promise<CancelledRow[]> {
+  async cancel(items: readonly Omit<CancelItem, 'eventId'>[]): Promise<CancelledRow[]> {
     const { executor, bus, ids, parkTtlSeconds } = this.#deps;
     const rows = await cancelExecutions(
       executor,

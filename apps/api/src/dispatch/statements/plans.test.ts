@@ -63,11 +63,11 @@ const byPrimaryKey: [Statement, unknown[]][] = [
   [EXPIRE, [1, 'me', [id], [0], ['{}'], 0]],
   [RELEASE_BY_LEADER, [1, 'me', ...released]],
   [RELEASE, released],
-  [CANCEL, [[id], [id], ['x'], 0]],
+  [CANCEL, [[id], [id], ['x'], 0, [id], ['::1'], ['rq']]],
   [READ_QUEUED_BY_IDS, [[id]]],
   [WAKE_DUE, [1, 'me', [id], 0]],
   [HEAL_WAITS, [1, 'me', [id], 0]],
-  [RESUME, [id, id, 'me', '1', 0]],
+  [RESUME, [id, id, 'me', '1', 0, id, '::1', 'rq']],
 ];
 
 /** Reads of the queue and of what is live: one index each. */

@@ -77,7 +77,7 @@ describe('with a hundred thousand executions that wait', () => {
     ['a look at what has become queued', READ_QUEUED_BY_IDS, () => [[id]], 20],
     ['a wake-up by time', WAKE_DUE, () => [7, 'me', [id], 0], 100],
     ['a healed wait', HEAL_WAITS, () => [7, 'me', [id], 0], 100],
-    ['a resume', RESUME, () => [id, id, 'me', '1', 0], 100],
+    ['a resume', RESUME, () => [id, id, 'me', '1', 0, id, '::1', 'rq'], 100],
   ];
   it.each(idle)('%s touches a few pages and scans nothing', async (_what, statement, values, most) => {
     const { pages, scans } = await cost(statement, values());

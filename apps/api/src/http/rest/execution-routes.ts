@@ -77,8 +77,8 @@ export const executionRoutes: readonly Route[] = [
     errors: ['ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT'],
     async handle(call) {
       const id = idOf(call);
-      const { services, viewer } = call.context;
-      await services.executions.cancel(id, viewer);
+      const { services, viewer, requestId } = call.context;
+      await services.executions.cancel(id, viewer, requestId);
       return changed(id, call);
     },
   },
@@ -100,8 +100,8 @@ export const executionRoutes: readonly Route[] = [
     errors: ['ROUTING_INPUT_INVALID', 'NOT_FOUND', 'CONFLICT', 'TOO_LARGE'],
     async handle(call) {
       const id = idOf(call);
-      const { services, viewer } = call.context;
-      await services.executions.resume(id, await readInput(call), viewer);
+      const { services, viewer, requestId } = call.context;
+      await services.executions.resume(id, await readInput(call), viewer, requestId);
       return changed(id, call);
     },
   },

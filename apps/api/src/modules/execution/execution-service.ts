@@ -3,6 +3,8 @@ import type { Bus } from '../../bus/bus.ts';
 import { announceWoken } from '../../dispatch/announce.ts';
 import { Batcher } from '../../dispatch/batcher.ts';
 import { Canceller } from '../../dispatch/canceller.ts';
+import type { CancelItem } from '../../dispatch/statements/cancel.ts';
+import type { OperatorNote } from '../../dispatch/statements/operator-audit.ts';
 import type { UuidSource } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
 import { databaseTrouble } from '../../lib/database-trouble.ts';
@@ -30,7 +32,7 @@ export class ExecutionService {
   readonly #deps: ExecutionServiceDeps;
   readonly #submitter: Submitter;
   readonly #canceller: Canceller;
-  readonly #cancels: Batcher<{ id: string; by: string }, boolean>;
+  readonly #cancels: Batcher<Omit<CancelItem, 'eventId'>, boolean>;
   readonly #settled: SettleWatch;
 
   constructor(deps: ExecutionServiceDeps) {
@@ -77,8 +79,8 @@ export class ExecutionService {
    * their worker answers. Children that have not ended are cancelled too, and theirs. Cancelling twice is fine.
    * Errors: NOT_FOUND; CONFLICT where it has COMPLETED or FAILED.
    */
-  async cancel(id: string, viewer: Viewer): Promise<void> {
-    if (await this.#cancels.add({ id, by: viewer.name })) return;
+  async cancel(id: string, viewer: Viewer, requestId: string | null = null): Promise<void> {
+    if (await this.#cancels.add({ id, by: viewer.name, note: this.#note(viewer, requestId) })) return;
     const row = (await readStates(this.#deps.executor, [id])).get(id);
     if (row === undefined) throw notFound();
     if (row.state === 'COMPLETED' || row.state === 'FAILED') {
@@ -123,9 +125,11 @@ export class ExecutionService {
   }
 
   /** Errors: NOT_FOUND; CONFLICT where it is not PAUSED, or waits for something else than a resume. */
-  async resume(id: string, input: JsonValue, viewer: Viewer): Promise<void> {
+  async resume(id: string, input: JsonValue, viewer: Viewer, requestId: string | null = null): Promise<void> {
     const { executor, bus, ids, parkTtlSeconds } = this.#deps;
-    const request = { id, eventId: ids.next(), by: viewer.name, input: JSON.stringify(input ?? null), parkTtlSeconds };
+    const note = this.#note(viewer, requestId);
+    const text = JSON.stringify(input ?? null);
+    const request = { id, eventId: ids.next(), by: viewer.name, input: text, parkTtlSeconds, note };
     const resumed = await resumeExecution(executor, request);
     if (resumed !== null) {
       announceWoken(bus, [resumed]);
@@ -161,12 +165,17 @@ export class ExecutionService {
     await Promise.all([this.#submitter.settled(), this.#cancels.settled()]);
   }
 
-  async #cancelBatch(items: readonly { id: string; by: string }[]): Promise<boolean[]> {
+  async #cancelBatch(items: readonly Omit<CancelItem, 'eventId'>[]): Promise<boolean[]> {
     const rows = await this.#canceller.cancel(items);
     // The leader's sweep does it too, where this fails half-way.
     if (rows.some((row) => row.cancelChildren)) await this.#canceller.cancelChildren().catch(this.#deps.onError);
     const moved = new Set(rows.map((row) => row.id));
     return items.map((item) => moved.has(item.id));
+  }
+
+  /** Without a request nobody asked for it: the server does it by itself. */
+  #note({ address }: Viewer, requestId: string | null): OperatorNote | null {
+    return requestId === null ? null : { id: this.#deps.ids.next(), address, requestId };
   }
 
   #asMusterError(error: unknown): MusterError {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@muster/core';
 import { rawId } from '../../dispatch/ids.ts';
 import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
+import { auditOthers, type OperatorNote } from '../../dispatch/statements/operator-audit.ts';
 import { toResuming } from '../../dispatch/statements/wake.ts';
 
 /** What a retry copies. */
@@ -64,7 +65,8 @@ export const RESUME: Statement = {
   UPDATE execution x SET ${toResuming('x', { now: 'clock_timestamp()', parkTtl: '$5' })},
     step_bytes = least(x.step_bytes + octet_length($4::text), 2147483647)
   FROM held h WHERE x.id = h.id AND x.state = 'PAUSED'
-  RETURNING x.id, x.generation, x.revision, x.event_seq
+  RETURNING x.id, x.generation, x.revision, x.event_seq, x.state, x.submitted_by,
+    $3::text AS by, $6::uuid AS audit_id, $7::text AS address, $8::text AS request_id
 ), answered AS (
   UPDATE step s SET done = true, at = clock_timestamp(), generation = h.generation + 1, result = $4::json
   FROM held h WHERE s.execution_id = h.id AND s.position = h.waiting_position AND NOT s.done
@@ -72,14 +74,24 @@ export const RESUME: Statement = {
   INSERT INTO event (id, execution_id, at, sequence, generation, type, data)
   SELECT $2::uuid, m.id, clock_timestamp(), m.event_seq, m.generation, 'RESUMED', json_build_object('kind', 'RESUME', 'by', $3::text, 'input', $4::json)
   FROM moved m
-)
+), ${auditOthers('moved', 'execution.resume')}
 SELECT m.id, m.revision FROM moved m`,
 };
 
-/** PAUSED for a resume → RESUMING; its step has what it was resumed with, and an event tells who did it. Null where it does not stand so. */
+/**
+ * PAUSED for a resume → RESUMING; its step has what it was resumed with, and an event tells who did it, as does the audit where it is somebody else's. Null where
+ * it does not stand so.
+ */
 export async function resumeExecution(
   db: Executor,
-  request: { id: string; eventId: string; by: string; input: string; parkTtlSeconds: number },
+  request: {
+    id: string;
+    eventId: string;
+    by: string;
+    input: string;
+    parkTtlSeconds: number;
+    note: OperatorNote | null;
+  },
 ): Promise<{ id: string; revision: number } | null> {
   const { rows } = await db.run<{ id: string; revision: number }>(RESUME, [
     request.id,
@@ -87,6 +99,9 @@ export async function resumeExecution(
     request.by,
     request.input,
     request.parkTtlSeconds,
+    request.note?.id ?? null,
+    request.note?.address ?? null,
+    request.note?.requestId ?? null,
   ]);
   const row = rows[0];
   return row === undefined ? null : { ...row, id: rawId(row.id) };

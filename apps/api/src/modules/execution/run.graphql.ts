@@ -130,9 +130,9 @@ builder.mutationFields((t) => ({
     authScopes: { permission: 'workflow:{namespace}:{name}:run' },
     type: ExecutionPayload,
     args: { input: t.arg({ type: ResumeExecutionInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => {
+    resolve: async (_root, { input }, { services, viewer, requestId }) => {
       const id = requireUuid('ex', input.id, 'id');
-      await services.executions.resume(id, input.input ?? null, viewer);
+      await services.executions.resume(id, input.input ?? null, viewer, requestId);
       return { id };
     },
   }),
@@ -140,9 +140,9 @@ builder.mutationFields((t) => ({
     authScopes: { permission: 'execution:*:cancel' },
     type: ExecutionPayload,
     args: { input: t.arg({ type: ExecutionIdInput, required: true }) },
-    resolve: async (_root, { input }, { services, viewer }) => {
+    resolve: async (_root, { input }, { services, viewer, requestId }) => {
       const id = requireUuid('ex', input.id, 'id');
-      await services.executions.cancel(id, viewer);
+      await services.executions.cancel(id, viewer, requestId);
       return { id };
     },
   }),

@@ -178,7 +178,7 @@ describe('two resumes at once', () => {
     await recordSteps(db, holder, [{ ...parent, ...open }]);
     await suspendExecutions(db, holder, [{ ...parent, positions: [0] }], 0);
     const resume = (input: string) => () =>
-      resumeExecution(db, { id: parent.id, eventId: randomUUID(), by: 't', input, parkTtlSeconds: 0 });
+      resumeExecution(db, { id: parent.id, eventId: randomUUID(), by: 't', input, parkTtlSeconds: 0, note: null });
     const [a, b] = await meet(parent.id, resume('1'), resume('2'));
     expect([a === null, b === null]).toEqual([false, true]);
     expect(await stepOf(parent.id)).toMatchObject({ done: true, result: 1 });
