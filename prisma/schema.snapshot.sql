@@ -224,6 +224,7 @@ END)
   CONSTRAINT execution_waiting_check CHECK ((waiting = ANY (ARRAY['RESUME'::text, 'TIMER'::text, 'CHILD'::text])))
   CREATE INDEX execution_cancel_children ON public.execution USING btree (id) WHERE cancel_children
   CREATE INDEX execution_deployment ON public.execution USING btree (deployment_id, id) WHERE (deployment_id IS NOT NULL)
+  CREATE INDEX execution_deployment_waiting ON public.execution USING btree (deployment_id, variant, id) WHERE ((deployment_id IS NOT NULL) AND (NOT live) AND (finished_state IS NULL))
   CREATE INDEX execution_finished ON public.execution USING btree (finished_state, id) WHERE (finished_state IS NOT NULL)
   CREATE INDEX execution_live ON public.execution USING btree (id) WHERE live
   CREATE INDEX execution_parent ON public.execution USING btree (parent_id, id) WHERE (parent_id IS NOT NULL)

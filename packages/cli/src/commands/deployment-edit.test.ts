@@ -150,14 +150,23 @@ describe('rollback', () => {
       DeploymentRollback: { data: { rollbackDeployment: saved } },
     });
     expect((await runCommand(['deployment', 'rollback', 'assistant'], { url })).code).toBe(0);
-    expect((await runCommand(['deployment', 'rollback', 'assistant', '3'], { url })).code).toBe(0);
+    expect((await runCommand(['deployment', 'rollback', 'assistant', '3', '--force'], { url })).code).toBe(0);
     const inputs = received
       .filter(({ operation }) => operation === 'DeploymentRollback')
       .map(({ variables }) => variables['input']);
     expect(inputs).toEqual([
-      { slug: 'assistant', toRevision: 6, expectedRevision: 7, comment: null },
-      { slug: 'assistant', toRevision: 3, expectedRevision: 7, comment: null },
+      { slug: 'assistant', toRevision: 6, expectedRevision: 7, comment: null, force: false },
+      { slug: 'assistant', toRevision: 3, expectedRevision: 7, comment: null, force: true },
     ]);
+  });
+
+  test('that would leave work behind says so: exit code 1', async () => {
+    const { url } = await serve({
+      DeploymentForUpdate: { data: { deployment: present } },
+      DeploymentRollback: { error: { code: 'CONFLICT', message: '1 execution of canary has no worker yet: ex_1.' } },
+    });
+    const ran = await runCommand(['deployment', 'rollback', 'assistant'], { url });
+    expect(ran).toEqual({ code: 1, out: '', err: '1 execution of canary has no worker yet: ex_1.' });
   });
 
   test('where there is nothing before', async () => {

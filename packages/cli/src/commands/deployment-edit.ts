@@ -20,6 +20,10 @@ export interface EditFlags {
   readonly expectedRevision?: string;
 }
 
+export interface RollbackFlags extends EditFlags {
+  readonly force?: boolean;
+}
+
 export interface DeploymentCreateFlags {
   readonly variant?: readonly string[];
   readonly module?: string;
@@ -87,7 +91,7 @@ export async function deploymentRollback(
   context: CommandContext,
   slug: string,
   revision: string | undefined,
-  flags: EditFlags,
+  flags: RollbackFlags,
 ): Promise<void> {
   const present = await deploymentNow(context, slug);
   const toRevision = revision === undefined ? present.revision - 1 : parseWhole(revision, 'REVISION', 1, 2_147_483_647);
@@ -97,6 +101,7 @@ export async function deploymentRollback(
     toRevision,
     expectedRevision: expectedRevision(flags, present.revision),
     comment: flags.comment ?? null,
+    force: flags.force ?? false,
   };
   const { rollbackDeployment } = await context.client.request(DeploymentRollbackDocument, { input });
   showSaved(context, rollbackDeployment);

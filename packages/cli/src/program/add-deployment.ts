@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DeploymentCreateFlags, EditFlags } from '../commands/deployment-edit.ts';
+import type { DeploymentCreateFlags, EditFlags, RollbackFlags } from '../commands/deployment-edit.ts';
 import type { RunFlags } from '../commands/run-flags.ts';
 import { collect, examples, type QueryFlags, type Setup, withQuery, withRun } from './options.ts';
 
@@ -94,8 +94,9 @@ function addEditing(deployment: Command, { ask }: Setup): void {
     .description('Make the variants what they were at a revision, as a new revision.')
     .argument('<slug>')
     .argument('[revision]', 'the one before the present one where absent')
+    .option('--force', 'also where that removes a variant whose executions have no worker yet; they keep it')
     .addHelpText('after', examples(['muster deployment rollback assistant', 'muster deployment rollback assistant 3']))
-    .action(async (slug: string, revision: string | undefined, flags: QueryFlags & EditFlags) => {
+    .action(async (slug: string, revision: string | undefined, flags: QueryFlags & RollbackFlags) => {
       const { deploymentRollback } = await import('../commands/deployment-edit.ts');
       await ask(flags, (context) => deploymentRollback(context, slug, revision, flags));
     });

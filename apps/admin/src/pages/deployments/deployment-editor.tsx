@@ -23,6 +23,13 @@ import { SharePanel, type SharedVariant } from './share-bars.tsx';
 import { sharesOf } from './shares.ts';
 import { useFlows, VariantsEditor } from './variants-editor.tsx';
 
+interface Save {
+  comment: string;
+  expectedRevision: number;
+  /** Also where work of a removed variant waits. */
+  force?: boolean;
+}
+
 /** Edits one deployment on top of the revision it was opened with. Roles and observed shares stay live meanwhile. */
 export function DeploymentEditor({
   deployment,
@@ -73,8 +80,8 @@ export function DeploymentEditor({
   const observedCount = deployment.variants.reduce((sum, variant) => sum + variant.observedCount, 0);
   const valid = Object.keys(problemsOf(draft.variants)).length === 0;
   const preview = usePreview(deployment.slug, dirty && valid ? toInput(draft.variants) : null);
-  const save = useMutation<UpdateDeploymentMutation, ApiError, { comment: string; expectedRevision: number }>({
-    mutationFn: ({ comment, expectedRevision }) =>
+  const save = useMutation<UpdateDeploymentMutation, ApiError, Save>({
+    mutationFn: ({ comment, expectedRevision, force = false }) =>
       execute(UpdateDeploymentDocument, {
         input: {
           slug: deployment.slug,
@@ -82,6 +89,7 @@ export function DeploymentEditor({
           module: draft.module,
           description: draft.description,
           variants: toInput(draft.variants),
+          force,
           ...(comment !== '' && { comment }),
         },
       }),
@@ -197,7 +205,7 @@ export function DeploymentEditor({
           warnings={preview?.warnings ?? []}
           error={save.error}
           pending={save.isPending}
-          onSave={(comment) => save.mutate({ comment, expectedRevision: base.revision })}
+          onSave={(comment, force) => save.mutate({ comment, expectedRevision: base.revision, force })}
           onClose={() => setReviewing(false)}
         />
       )}

@@ -14,6 +14,7 @@ import { paths } from '../../paths.ts';
 import { status } from '../../status.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { useFollow } from '../../ui/anchor.tsx';
+import { Banner } from '../../ui/banner.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Dot, PageHead } from '../../ui/layout.tsx';
@@ -25,6 +26,7 @@ import { choice } from '../../url-state.ts';
 import { DeploymentEditor } from './deployment-editor.tsx';
 import { DeploymentHistory } from './deployment-history.tsx';
 import { DeleteDeploymentDocument, type DeploymentDetail, DeploymentDocument } from './deployment-queries.ts';
+import { workWaits } from './review.tsx';
 import { TestSession } from './test-session.tsx';
 
 const SHAPE = { tab: choice(['variants', 'history'], 'variants'), test: choice(['0', '1'], '0') };
@@ -150,19 +152,24 @@ function More({ deployment }: { deployment: DeploymentDetail }) {
   const [asking, setAsking] = useState(false);
   const [typed, setTyped] = useState('');
   const used = deployment.lastExecutionAt != null;
-  const removal = useMutation<unknown, ApiError>({
-    mutationFn: () =>
-      execute(DeleteDeploymentDocument, { input: { slug: deployment.slug, expectedRevision: deployment.revision } }),
+  const removal = useMutation<unknown, ApiError, boolean>({
+    mutationFn: (force) =>
+      execute(DeleteDeploymentDocument, {
+        input: { slug: deployment.slug, expectedRevision: deployment.revision, force },
+      }),
     onSuccess: () => {
       showToast({ message: `${deployment.slug} deleted` });
       void client.invalidateQueries({ queryKey: ['deployments'] });
       follow(paths.deployments());
     },
     onError: (error) => {
+      // That stays in the dialog, which then offers to go on.
+      if (workWaits(error)) return;
       setAsking(false);
       showToast({ message: error.message });
     },
   });
+  const force = workWaits(removal.error);
   return (
     <>
       <Menu position="bottom-end" width={200}>
@@ -175,7 +182,10 @@ function More({ deployment }: { deployment: DeploymentDetail }) {
           <Menu.Item
             leftSection={<Glyph icon={IconTrash} />}
             disabled={!may('deployment:delete')}
-            onClick={() => setAsking(true)}
+            onClick={() => {
+              removal.reset();
+              setAsking(true);
+            }}
           >
             Delete…
           </Menu.Item>
@@ -184,12 +194,17 @@ function More({ deployment }: { deployment: DeploymentDetail }) {
       {asking && (
         <Confirm
           title={`Delete ${deployment.slug}?`}
-          verb={`Delete ${deployment.slug}`}
+          verb={force ? `Delete ${deployment.slug} anyway` : `Delete ${deployment.slug}`}
           danger
           pending={removal.isPending}
-          onConfirm={() => (!used || typed === deployment.slug) && removal.mutate()}
+          onConfirm={() => (!used || typed === deployment.slug) && removal.mutate(force)}
           onCancel={() => setAsking(false)}
         >
+          {force && (
+            <Banner tone="bad" title="Not deleted">
+              {removal.error?.message}
+            </Banner>
+          )}
           <p>
             Calls to it fail with NOT_FOUND from then on. Executions that it started go on, and keep its name.
             {used && ' It has been called; type its name to confirm.'}

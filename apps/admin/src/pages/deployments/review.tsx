@@ -80,10 +80,11 @@ export function ReviewDialog({
   warnings: readonly string[];
   error: ApiError | null;
   pending: boolean;
-  onSave: (comment: string) => void;
+  onSave: (comment: string, force: boolean) => void;
   onClose: () => void;
 }) {
   const [comment, setComment] = useState('');
+  const force = workWaits(error);
   return (
     <Modal
       opened
@@ -124,8 +125,13 @@ export function ReviewDialog({
       />
       <div className="dialog-actions">
         <Button onClick={onClose}>Go on editing</Button>
-        <Button variant="filled" loading={pending} onClick={() => onSave(comment)}>
-          Save
+        <Button
+          className={force ? 'danger' : undefined}
+          variant={force ? 'default' : 'filled'}
+          loading={pending}
+          onClick={() => onSave(comment, force)}
+        >
+          {force ? 'Save anyway' : 'Save'}
         </Button>
       </div>
     </Modal>
@@ -142,6 +148,11 @@ export function currentOf(error: ApiError | null): { revision: number; updatedBy
     updatedBy: String(current['updatedBy'] ?? 'somebody'),
     updatedAt: String(current['updatedAt'] ?? new Date().toISOString()),
   };
+}
+
+/** A CONFLICT over work that has no worker yet: the same again with `force` goes through. */
+export function workWaits(error: ApiError | null): boolean {
+  return error?.code === 'CONFLICT' && isRecord(error.extensions['waiting']);
 }
 
 /** Somebody saved meanwhile: take theirs, keep yours (asked twice), or copy yours. */

@@ -116,6 +116,13 @@ function started(by: string, run: string, go: string): string {
 )`;
 }
 
+/** The variant is still there; its lock makes whoever removes it wait, and then count what was started. Takes `$5` and `$6`. */
+const BOUND = `bound AS (
+  SELECT d.id FROM deployment d
+  WHERE d.id = $5::int AND d.variants @> jsonb_build_array(jsonb_build_object('label', $6::text)) FOR SHARE
+)`;
+const IS_BOUND = '($5::int IS NULL OR EXISTS (SELECT FROM bound))';
+
 function startedValues(start: ScheduleStart): unknown[] {
   const { executionId, target, defaultParkTtlSeconds } = start;
   const { versionId, deploymentId, variant, targetRoles } = target;
@@ -146,7 +153,7 @@ export interface FireRequest extends ScheduleStart {
 export const FIRE_SCHEDULE: Statement = {
   name: 'fire_schedule',
   priority: 'hot',
-  text: `WITH ${FENCE}, outcome AS (
+  text: `WITH ${FENCE}, ${BOUND}, outcome AS (
   SELECT s.id, CASE
     WHEN s.overlap IN ('ALLOW', 'REPLACE') THEN 'STARTED'
     WHEN NOT $14::bool AND s.queued_at IS NOT NULL THEN 'SKIPPED'
@@ -166,7 +173,7 @@ export const FIRE_SCHEDULE: Statement = {
     skipped_count = s.skipped_count + CASE WHEN o.result = 'SKIPPED' THEN 1 ELSE 0 END,
     missed_count = s.missed_count + $13::int
   FROM fence f, outcome o
-  WHERE s.id = $9 AND s.id = o.id AND s.revision = $11 AND NOT s.paused
+  WHERE s.id = $9 AND s.id = o.id AND s.revision = $11 AND NOT s.paused AND ${IS_BOUND}
     AND CASE WHEN $14::bool THEN s.queued_at ELSE s.next_at END IS NOT DISTINCT FROM $15::timestamptz
   RETURNING s.id, s.last_result, s.park_ttl_s, s.priority, s.session_key, s.updated_by, s.input, f.now
 ), ${started('m.updated_by', '$10::timestamptz', `m.last_result = 'STARTED'`)}
@@ -175,7 +182,7 @@ SELECT m.id, m.last_result AS result FROM fence LEFT JOIN moved m ON true`,
 
 /**
  * One run of a schedule (leader): by its overlap policy an execution is started, the run waits, or it is left out; and the schedule goes on to
- * its next run, in the same statement. Null where the schedule does not stand as it was read: it was changed or paused, or the run was another's.
+ * its next run, in the same statement. Null where the schedule does not stand as it was read: it was changed or paused, the run was another's, or the variant is gone.
  * Throws `LeadershipLostError`.
  */
 export async function fireSchedule(
@@ -246,18 +253,18 @@ export async function passSchedule(
 export const START_SCHEDULE: Statement = {
   name: 'start_schedule',
   priority: 'hot',
-  text: `WITH moved AS (
+  text: `WITH ${BOUND}, moved AS (
   UPDATE schedule s SET
     last_at = t.now, last_result = 'STARTED', last_result_at = t.now, last_execution_id = $3::uuid, last_error = NULL, last_error_at = NULL,
     started_count = s.started_count + 1
   FROM (SELECT clock_timestamp() AS now) t
-  WHERE s.id = $1 AND s.revision = $2
+  WHERE s.id = $1 AND s.revision = $2 AND ${IS_BOUND}
   RETURNING s.id, s.park_ttl_s, s.priority, s.session_key, s.input, t.now
 ), ${started('$9::text', 'NULL::timestamptz', 'true')}
 SELECT m.id FROM moved m`,
 };
 
-/** The values of `START_SCHEDULE`; it changes nothing where the schedule does not stand as it was read. */
+/** The values of `START_SCHEDULE`; it changes nothing where the schedule does not stand as it was read, or the variant is gone. */
 export function startScheduleValues(
   request: ScheduleStart & { schedule: { id: number; revision: number }; by: string },
 ): unknown[] {

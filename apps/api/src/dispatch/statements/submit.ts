@@ -29,8 +29,9 @@ export interface SubmitRow {
 export const IDEMPOTENCY_DAYS = 7;
 
 /**
- * Keys first: a row whose key is taken is not inserted. A key that has outlived its time is taken over. What another transaction is inserting
- * under the same key at this moment is waited for.
+ * A row of a deployment must find its variant still there; its lock makes whoever removes the variant wait, and then count the row. A retry brings the variant
+ * that the first had. Keys first: a row whose key is taken is not inserted. A key that has outlived its time is taken over. What another transaction is
+ * inserting under the same key at this moment is waited for.
  */
 export const SUBMIT: Statement = {
   name: 'submit',
@@ -40,9 +41,16 @@ export const SUBMIT: Statement = {
     $11::text[], $12::text[], $13::int[], $14::text[], $15::text[], $16::text[], $17::text[], $18::bytea[])
     AS i (id, version_id, deployment_id, variant, target_roles, session_key, parent_id, retry_of, submitted_by, priority,
       required_worker, preferred_worker, park_ttl_s, input, routing, mutation, key, hmac)
+), held AS (
+  SELECT d.id, d.variants FROM deployment d WHERE d.id = ANY ($3::int[]) FOR SHARE
+), label AS (
+  SELECT h.id, v.value->>'label' AS label FROM held h, jsonb_array_elements(h.variants) v
+), allowed AS (
+  SELECT i.* FROM item i
+  WHERE i.deployment_id IS NULL OR i.retry_of IS NOT NULL OR (i.deployment_id, i.variant) IN (SELECT l.id, l.label FROM label l)
 ), keyed AS (
   INSERT INTO idempotency AS known (principal, mutation, key, hmac, execution_id, at)
-  SELECT i.submitted_by, i.mutation, i.key, i.hmac, i.id, clock_timestamp() FROM item i WHERE i.key IS NOT NULL
+  SELECT i.submitted_by, i.mutation, i.key, i.hmac, i.id, clock_timestamp() FROM allowed i WHERE i.key IS NOT NULL
   ON CONFLICT (principal, mutation, key) DO UPDATE SET hmac = excluded.hmac, execution_id = excluded.execution_id, at = excluded.at
     WHERE known.at < clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS})
   RETURNING execution_id
@@ -53,7 +61,7 @@ export const SUBMIT: Statement = {
     CASE WHEN coalesce(i.park_ttl_s, $19) > 0 THEN t.now + make_interval(secs => coalesce(i.park_ttl_s, $19)) END,
     i.version_id, i.deployment_id, i.park_ttl_s, i.priority, i.variant, i.target_roles::text[], i.session_key, i.submitted_by,
     i.required_worker, i.preferred_worker, i.input::json
-  FROM item i, (SELECT clock_timestamp() AS now) t
+  FROM allowed i, (SELECT clock_timestamp() AS now) t
   WHERE i.key IS NULL OR i.id IN (SELECT execution_id FROM keyed)
   RETURNING id, created_at
 ), routed AS (
@@ -63,7 +71,7 @@ export const SUBMIT: Statement = {
 SELECT id, created_at AS "createdAt" FROM inserted`,
 };
 
-/** Inserts a batch with its keys and routing inputs. Rows that are not in the answer had a known idempotency key. */
+/** Inserts a batch with its keys and routing inputs. Rows that are not in the answer had a known idempotency key, or their variant is gone. */
 export async function submitExecutions(
   db: Executor,
   rows: readonly SubmitRow[],

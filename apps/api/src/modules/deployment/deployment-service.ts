@@ -21,6 +21,7 @@ import type { Viewer } from '../viewer/viewer.ts';
 import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
 import type { DeploymentDirectory } from './deployment-directory.ts';
 import type { Authorship, DeploymentRow, DeploymentStore, IdempotencyRow } from './deployment-store.ts';
+import { waitingConflict } from './waiting-conflict.ts';
 
 export interface DeploymentServiceDeps {
   store: DeploymentStore;
@@ -50,6 +51,15 @@ export interface CreateInput {
 export interface UpdateInput extends Partial<Omit<CreateInput, 'slug' | 'idempotencyKey'>> {
   slug: string;
   expectedRevision: number;
+  force?: boolean | null | undefined;
+}
+
+export interface RollbackInput {
+  slug: string;
+  toRevision: number;
+  expectedRevision: number;
+  comment?: string | null | undefined;
+  force?: boolean | null | undefined;
 }
 
 /** What a session would get now. */
@@ -136,7 +146,10 @@ export class DeploymentService {
     return this.#written(made);
   }
 
-  /** Errors: NOT_FOUND; BAD_INPUT; CONFLICT with `current` where the revision is another one. */
+  /**
+   * Errors: NOT_FOUND; BAD_INPUT; CONFLICT with `current` where the revision is another one, with `waiting` where work waits for a variant that it removes
+   * (not with `force`).
+   */
   async update(input: UpdateInput, viewer: Viewer, requestId: string): Promise<Written> {
     const current = await this.#expect(input.slug, input.expectedRevision);
     const issues: Issue[] = checkTexts(input);
@@ -148,16 +161,11 @@ export class DeploymentService {
       variants,
     };
     const author = this.#author(viewer, requestId, input.comment);
-    const made = await this.#deps.store.update(input.slug, input.expectedRevision, change, author, 'deployment.update');
-    return this.#written(made ?? (await this.#conflict(current)));
+    return this.#change(current, change, author, 'deployment.update', 'variants', input.force);
   }
 
   /** Writes the content of an older revision as a new one. Errors as for `update`; NOT_FOUND for the revision. */
-  async rollback(
-    input: { slug: string; toRevision: number; expectedRevision: number; comment?: string | null | undefined },
-    viewer: Viewer,
-    requestId: string,
-  ): Promise<Written> {
+  async rollback(input: RollbackInput, viewer: Viewer, requestId: string): Promise<Written> {
     const current = await this.#expect(input.slug, input.expectedRevision);
     const issues: Issue[] = checkTexts(input);
     const old = await this.#deps.store.revision(current.id, input.toRevision);
@@ -173,23 +181,50 @@ export class DeploymentService {
     refuseIssues(issues);
     const author = this.#author(viewer, requestId, input.comment ?? `Back to revision ${input.toRevision}`);
     const change = { module: old.module, description: old.description, variants };
-    const made = await this.#deps.store.update(
-      input.slug,
-      input.expectedRevision,
-      change,
-      author,
-      'deployment.rollback',
-    );
+    return this.#change(current, change, author, 'deployment.rollback', 'toRevision', input.force);
+  }
+
+  async #change(
+    current: DeploymentRow,
+    change: Pick<DeploymentRow, 'module' | 'description' | 'variants'>,
+    author: Authorship,
+    action: 'deployment.update' | 'deployment.rollback',
+    field: string,
+    force: boolean | null | undefined,
+  ): Promise<Written> {
+    const { slug, revision } = current;
+    const made = await this.#deps.store
+      .update(slug, revision, change, author, action, force ?? false)
+      .catch((error: unknown) => {
+        throw waitingConflict(error, field);
+      });
     return this.#written(made ?? (await this.#conflict(current)));
   }
 
-  /** Errors: NOT_FOUND; CONFLICT as for `update`. */
-  async delete(slug: string, expectedRevision: number, viewer: Viewer, requestId: string): Promise<void> {
+  /** Errors: NOT_FOUND; CONFLICT as for `update`, of all its variants. */
+  async delete(
+    input: { slug: string; expectedRevision: number; force?: boolean | null | undefined },
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<void> {
+    const { slug, expectedRevision, force } = input;
     const current = await this.#expect(slug, expectedRevision);
-    const deleted = await this.#deps.store.delete(slug, expectedRevision, this.#author(viewer, requestId, null));
+    const author = this.#author(viewer, requestId, null);
+    const deleted = await this.#deps.store
+      .delete(slug, expectedRevision, author, force ?? false)
+      .catch((error: unknown) => {
+        throw waitingConflict(error, 'slug');
+      });
     if (!deleted) await this.#conflict(current);
     this.#deps.directory.remove(current.id);
     this.#deps.bus.publish('deployment', { id: current.id, revision: current.revision + 1 });
+  }
+
+  /** Reads it again, for whoever has found that what is known of it is old. */
+  async refresh(id: number): Promise<void> {
+    const row = await this.#deps.store.byId(id);
+    if (row) this.#deps.directory.put(row);
+    else this.#deps.directory.remove(id);
   }
 
   /** Errors: NOT_FOUND, BAD_INPUT for an impossible session key, NO_HEALTHY_VARIANT. */

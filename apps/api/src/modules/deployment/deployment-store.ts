@@ -39,6 +39,26 @@ export interface IdempotencyRow {
   hmac: Uint8Array;
 }
 
+/** Executions that are on no worker and have not ended: PENDING, RESUMING and PAUSED. */
+export interface WaitingWork {
+  /** At most 1,001: beyond 1,000 nobody counts. */
+  count: number;
+  /** The first of them, raw. */
+  ids: string[];
+  /** Labels of their variants. */
+  variants: string[];
+}
+
+/** A write that was taken back because work waits for what it removes. */
+export class WorkWaits extends Error {
+  readonly work: WaitingWork;
+
+  constructor(work: WaitingWork) {
+    super('work waits for what is removed');
+    this.work = work;
+  }
+}
+
 type Content = Pick<DeploymentRow, 'module' | 'description' | 'variants'>;
 
 const SELECT = {
@@ -113,17 +133,22 @@ export class DeploymentStore {
     }
   }
 
-  /** null: the revision is not the expected one any more, or the deployment is gone. */
+  /**
+   * null: the revision is not the expected one any more, or the deployment is gone. Variants that vanish must have no work that waits, unless `force`. Errors:
+   * `WorkWaits`.
+   */
   async update(
     slug: string,
     expectedRevision: number,
     content: Content,
     author: Authorship,
     action: 'deployment.update' | 'deployment.rollback',
+    force: boolean,
   ): Promise<DeploymentRow | null> {
     return this.#prisma.$transaction(async (tx) => {
-      const before = await tx.deployment.findUnique({ where: { slug, revision: expectedRevision }, select: SELECT });
-      if (!before) return null;
+      const found = await tx.deployment.findUnique({ where: { slug, revision: expectedRevision }, select: SELECT });
+      if (!found) return null;
+      const before = fromPrisma(found);
       const { variants, ...texts } = content;
       const [updated] = await tx.deployment.updateManyAndReturn({
         where: { slug, revision: expectedRevision },
@@ -138,23 +163,28 @@ export class DeploymentStore {
       });
       if (!updated) return null;
       const row = fromPrisma(updated);
-      await this.#note(tx, fromPrisma(before), row, author, action);
+      const kept = new Set(variants.map(({ label }) => label));
+      const removed = before.variants.map(({ label }) => label).filter((label) => !kept.has(label));
+      const left = removed.length === 0 ? 0 : await leaveBehind(tx, row.id, removed, force);
+      await this.#note(tx, before, row, author, action, left);
       return row;
     });
   }
 
-  /** Whether it was deleted; false as for `update`. Executions keep its number. */
-  async delete(slug: string, expectedRevision: number, author: Authorship): Promise<boolean> {
+  /** Whether it was deleted; false as for `update`. Executions keep its number. Errors: `WorkWaits`, unless `force`. */
+  async delete(slug: string, expectedRevision: number, author: Authorship, force: boolean): Promise<boolean> {
     return this.#prisma.$transaction(async (tx) => {
-      const before = await tx.deployment.findUnique({ where: { slug, revision: expectedRevision }, select: SELECT });
-      const { count } = await tx.deployment.deleteMany({ where: { slug, revision: expectedRevision } });
+      const where = { slug, revision: expectedRevision };
+      const before = await tx.deployment.findUnique({ where, select: SELECT });
+      const { count } = await tx.deployment.deleteMany({ where });
       if (!before || count === 0) return false;
+      const left = await leaveBehind(tx, before.id, null, force);
       await appendAudit(tx, rawId(this.#newId()), {
         author,
         action: 'deployment.delete',
         target: `deployment:${slug}`,
         before: audited(fromPrisma(before)),
-        after: null,
+        after: left > 0 ? { left } : null,
       });
       return true;
     });
@@ -201,6 +231,7 @@ export class DeploymentStore {
     row: DeploymentRow,
     author: Authorship,
     action: string,
+    left = 0,
   ): Promise<void> {
     await tx.deploymentRevision.create({
       data: {
@@ -214,7 +245,7 @@ export class DeploymentStore {
       },
       select: { revision: true },
     });
-    const after = { ...audited(row), comment: author.comment };
+    const after = { ...audited(row), comment: author.comment, ...(left > 0 && { left }) };
     await appendAudit(tx, rawId(this.#newId()), {
       author,
       action,
@@ -229,6 +260,38 @@ function audited({ revision, module, description, variants }: DeploymentRow): Js
 }
 
 class KeyUsed extends Error {}
+
+const NAMED_IDS = 5;
+/** More is told as “more than 1,000”. */
+export const MAX_COUNTED_WORK = 1_000;
+
+export const WAITING_OF_DEPLOYMENT = `SELECT x.id::text AS id, x.variant FROM execution x
+WHERE x.deployment_id = $1 AND NOT x.live AND x.finished_state IS NULL ORDER BY x.deployment_id, x.variant, x.id LIMIT ${MAX_COUNTED_WORK + 1}`;
+
+export const WAITING_OF_VARIANTS = `SELECT w.id, g.variant FROM unnest($2::text[]) AS g (variant) CROSS JOIN LATERAL (
+  SELECT x.id::text AS id FROM execution x
+  WHERE x.deployment_id = $1 AND x.variant = g.variant AND NOT x.live AND x.finished_state IS NULL
+  ORDER BY x.deployment_id, x.variant, x.id LIMIT ${MAX_COUNTED_WORK + 1}
+) w LIMIT ${MAX_COUNTED_WORK + 1}`;
+
+/** How much work waits for what this very transaction has removed, and so locked; null: all variants. Errors: `WorkWaits`, unless `force`. */
+async function leaveBehind(
+  tx: Prisma.TransactionClient,
+  deploymentId: number,
+  variants: readonly string[] | null,
+  force: boolean,
+): Promise<number> {
+  const rows = await tx.$queryRawUnsafe<{ id: string; variant: string }[]>(
+    variants === null ? WAITING_OF_DEPLOYMENT : WAITING_OF_VARIANTS,
+    deploymentId,
+    ...(variants === null ? [] : [variants]),
+  );
+  if (rows.length > 0 && !force) {
+    const ids = rows.slice(0, NAMED_IDS).map(({ id }) => rawId(id));
+    throw new WorkWaits({ count: rows.length, ids, variants: [...new Set(rows.map(({ variant }) => variant))] });
+  }
+  return rows.length;
+}
 
 /** The table of idempotency keys is the hot path's, so Prisma has no model of it. */
 async function spendKey(

@@ -4,6 +4,9 @@ import { DeploymentRef, DeploymentVariantRef, WorkflowVersionRef } from '../../g
 import { DeploymentVariantInput } from './deployment.graphql.ts';
 import type { PreviewResult, ResolvedVariant, Written } from './deployment-service.ts';
 
+const FORCE =
+  'Remove variants although executions of theirs have no worker yet; those keep their variant. Else CONFLICT, with `waiting`.';
+
 const CreateDeploymentInput = builder.inputType('CreateDeploymentInput', {
   fields: (t) => ({
     slug: t.string({ required: true }),
@@ -23,6 +26,7 @@ const UpdateDeploymentInput = builder.inputType('UpdateDeploymentInput', {
     description: t.string(),
     variants: t.field({ type: [DeploymentVariantInput] }),
     comment: t.string(),
+    force: t.boolean({ defaultValue: false, description: FORCE }),
   }),
 });
 const RollbackDeploymentInput = builder.inputType('RollbackDeploymentInput', {
@@ -31,10 +35,15 @@ const RollbackDeploymentInput = builder.inputType('RollbackDeploymentInput', {
     toRevision: t.int({ required: true }),
     expectedRevision: t.int({ required: true }),
     comment: t.string(),
+    force: t.boolean({ defaultValue: false, description: FORCE }),
   }),
 });
 const DeleteDeploymentInput = builder.inputType('DeleteDeploymentInput', {
-  fields: (t) => ({ slug: t.string({ required: true }), expectedRevision: t.int({ required: true }) }),
+  fields: (t) => ({
+    slug: t.string({ required: true }),
+    expectedRevision: t.int({ required: true }),
+    force: t.boolean({ defaultValue: false, description: FORCE }),
+  }),
 });
 const PreviewDeploymentInput = builder.inputType('PreviewDeploymentInput', {
   fields: (t) => ({
@@ -130,7 +139,7 @@ builder.mutationFields((t) => ({
     type: DeleteDeploymentPayload,
     args: { input: t.arg({ type: DeleteDeploymentInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer, requestId }) => {
-      await services.deploymentService.delete(input.slug, input.expectedRevision, viewer, requestId);
+      await services.deploymentService.delete(input, viewer, requestId);
       return { slug: input.slug };
     },
   }),

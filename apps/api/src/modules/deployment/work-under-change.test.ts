@@ -103,7 +103,7 @@ describe('what runs', () => {
 });
 
 describe('what waits and is nobody’s yet', () => {
-  it('outlives its deployment: it is listed with its reason, and runs when somebody can take it', async () => {
+  it('outlives its deployment, if that is wanted: it is listed with its reason, and runs when somebody can take it', async () => {
     await app.ask('mutation ($input: RegisterWorkflowInput!) { registerWorkflow(input: $input) { created } }', {
       input: { name: 'hold', affinity: '{"zone": "mars"}' },
     });
@@ -111,7 +111,9 @@ describe('what waits and is nobody’s yet', () => {
     await deploy('doomed');
     const id = await run('doomed');
     await until(async () => (await show(id)).parked, 'it waits');
-    await app.ask('mutation { deleteDeployment(input: { slug: "doomed", expectedRevision: 1 }) { slug } }');
+    await app.ask(
+      'mutation { deleteDeployment(input: { slug: "doomed", expectedRevision: 1, force: true }) { slug } }',
+    );
     const { executions } = await app.ask('{ executions(filter: { parked: true }) { nodes { id variantLabel why } } }');
     expect(executions.nodes).toEqual([{ id, variantLabel: 'a', why: expect.stringContaining('zone') }]);
     await startWorker('martian', { zone: 'mars' });

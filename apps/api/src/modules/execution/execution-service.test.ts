@@ -50,6 +50,9 @@ async function count(): Promise<number> {
 describe('submit', () => {
   it('stores everything about a run, and nothing that was not said', async () => {
     await h.worker('w-1');
+    await database.query(
+      `INSERT INTO deployment (id, slug, variants, updated_by) OVERRIDING SYSTEM VALUE VALUES (5, 'five', '[{"label": "stable"}]', 'test')`,
+    );
     const input = { text: 'nul \u0000, lone \ud800', big: 1e300 };
     const [full, bare] = await h.executions.submit(
       [

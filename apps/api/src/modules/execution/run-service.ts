@@ -18,7 +18,7 @@ import { checkKey, type DeploymentService, type ResolvedVariant } from '../deplo
 import type { Viewer } from '../viewer/viewer.ts';
 import type { WorkflowService } from '../workflow/workflow-service.ts';
 import type { ExecutionService } from './execution-service.ts';
-import type { SubmitItem, SubmitOutcome } from './submission.ts';
+import { type SubmitItem, type SubmitOutcome, VariantGoneError } from './submission.ts';
 
 interface RunOptions {
   input?: JsonValue | undefined;
@@ -54,6 +54,7 @@ export interface RunServiceDeps {
 /** At most so many runs in one request. */
 export const MAX_RUNS = 500;
 const MAX_WAIT_SECONDS = 60;
+const MAX_PICKS = 3;
 
 /** Starts executions: validates, finds the version, picks the variant, and gives them to the submission. */
 export class RunService {
@@ -104,10 +105,21 @@ export class RunService {
   ): Promise<{ id: string; resolved: ResolvedVariant }> {
     const wait = checkWait(args.waitSeconds);
     const options = this.#checkOptions(args, 'runDeployment', requestId);
-    const resolved = await this.#deps.deployments.resolve(args.deployment, args.sessionKey ?? null, 'deployment');
-    const { deployment, variant, version } = resolved;
-    const id = await this.#submitOne(
-      {
+    const { id, resolved } = await this.#submitPicked(args, options, viewer);
+    if (wait > 0) await this.#deps.executions.waitUntilSettled(id, wait);
+    return { id, resolved };
+  }
+
+  /** A variant that is removed between pick and submission is picked anew, by what the deployment is then. */
+  async #submitPicked(
+    args: RunDeploymentArgs,
+    options: Omit<SubmitItem, 'versionId' | 'workflowRef' | 'targetRoles'>,
+    viewer: Viewer,
+  ): Promise<{ id: string; resolved: ResolvedVariant }> {
+    for (let tries = 1; ; tries += 1) {
+      const resolved = await this.#deps.deployments.resolve(args.deployment, args.sessionKey ?? null, 'deployment');
+      const { deployment, variant, version } = resolved;
+      const item = {
         ...options,
         versionId: version.id,
         workflowRef: version.workflowRef,
@@ -117,11 +129,14 @@ export class RunService {
         sessionKey: args.sessionKey ?? undefined,
         preferredWorker:
           options.preferredWorker ?? this.#ownHint(variant.targetRoles, version.workflowRef, options.requiredWorker),
-      },
-      viewer,
-    );
-    if (wait > 0) await this.#deps.executions.waitUntilSettled(id, wait);
-    return { id, resolved };
+      };
+      try {
+        return { id: await this.#submitOne(item, viewer), resolved };
+      } catch (error) {
+        if (!(error instanceof VariantGoneError) || tries === MAX_PICKS) throw error;
+        await this.#deps.deployments.refresh(deployment.id);
+      }
+    }
   }
 
   async #submitOne(item: SubmitItem, viewer: Viewer): Promise<string> {

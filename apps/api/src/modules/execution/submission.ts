@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, MusterError } from '@muster/core';
+import { type JsonObject, type JsonValue, MusterError } from '@muster/core';
 
 /** One execution to be made, with everything that was resolved before: version, variant, roles. */
 export interface SubmitItem {
@@ -38,3 +38,10 @@ export interface Idempotency {
 
 /** What became of one item. `replayed`: the idempotency key was known, and this is its first result. */
 export type SubmitOutcome = { id: string; replayed: boolean } | { error: MusterError };
+
+/** The variant was removed, or its deployment deleted, after it had been picked: nothing was stored, and another pick may find one. */
+export class VariantGoneError extends MusterError {
+  constructor(variant: string) {
+    super('CONFLICT', `Variant ${variant} was removed at this very moment. Try again.`, { field: 'deployment' });
+  }
+}

@@ -11,7 +11,7 @@ import {
   submitExecutions,
 } from '../../dispatch/statements/submit.ts';
 import { encodeId } from '../../graphql/ids.ts';
-import type { Idempotency, SubmitItem, SubmitOutcome } from './submission.ts';
+import { type Idempotency, type SubmitItem, type SubmitOutcome, VariantGoneError } from './submission.ts';
 
 /** A checked item, ready to be stored. */
 export interface Submission extends Omit<SubmitItem, 'requiredWorker' | 'preferredWorker' | 'workflowRef'> {
@@ -116,6 +116,8 @@ export class Submitter {
       if (first !== undefined && inserted.has(first.row.id)) {
         return sameRequest(call, first.row.idempotency?.hmac) ? { id: first.row.id, replayed: true } : keyReused();
       }
+      if (stored === undefined && call.submission.deploymentId !== undefined)
+        return { error: new VariantGoneError(call.submission.variant ?? '') };
       if (stored === undefined)
         return { error: new MusterError('UNAVAILABLE', 'The idempotency key could not be read.') };
       return replay(call, stored);
