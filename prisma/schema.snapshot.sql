@@ -272,6 +272,14 @@ TABLE idempotency
   CREATE INDEX idempotency_at ON public.idempotency USING btree (at)
   CREATE UNIQUE INDEX idempotency_pkey ON public.idempotency USING btree (principal, mutation, key)
 
+TABLE installation_token
+  hash bytea NOT NULL
+  everywhere boolean NOT NULL DEFAULT false
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  revoked_at timestamp(3) with time zone
+  CONSTRAINT installation_token_pkey PRIMARY KEY (hash)
+  CREATE UNIQUE INDEX installation_token_pkey ON public.installation_token USING btree (hash)
+
 TABLE leadership WITH (fillfactor=50)
   one boolean NOT NULL DEFAULT true
   epoch bigint NOT NULL DEFAULT 0
@@ -288,11 +296,24 @@ TABLE login_session
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
   seen_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
   expires_at timestamp(3) with time zone NOT NULL
-  CONSTRAINT login_session_pkey PRIMARY KEY (hash)
+  id uuid NOT NULL DEFAULT gen_random_uuid()
+  previous_hash bytea
+  token_id integer
+  method text NOT NULL DEFAULT 'LINK'::text
+  address text
+  user_agent text
+  rotated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  CONSTRAINT login_session_hash UNIQUE (hash)
+  CONSTRAINT login_session_method CHECK ((method = ANY (ARRAY['LINK'::text, 'TOKEN'::text, 'PASSWORD'::text, 'OIDC'::text])))
+  CONSTRAINT login_session_pkey PRIMARY KEY (id)
   CONSTRAINT login_session_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id) ON DELETE CASCADE
+  CONSTRAINT login_session_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE
   CREATE INDEX login_session_expires ON public.login_session USING btree (expires_at)
-  CREATE UNIQUE INDEX login_session_pkey ON public.login_session USING btree (hash)
+  CREATE UNIQUE INDEX login_session_hash ON public.login_session USING btree (hash)
+  CREATE UNIQUE INDEX login_session_pkey ON public.login_session USING btree (id)
+  CREATE INDEX login_session_previous ON public.login_session USING btree (previous_hash) WHERE (previous_hash IS NOT NULL)
   CREATE INDEX login_session_principal ON public.login_session USING btree (principal_id)
+  CREATE INDEX login_session_token ON public.login_session USING btree (token_id) WHERE (token_id IS NOT NULL)
 
 TABLE principal
   id integer NOT NULL IDENTITY
@@ -302,10 +323,17 @@ TABLE principal
   disabled_at timestamp(3) with time zone
   created_by text COLLATE "C" NOT NULL
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  password_hash text
+  oidc_issuer text COLLATE "C"
+  oidc_subject text COLLATE "C"
+  revision integer NOT NULL DEFAULT 1
   CONSTRAINT principal_kind_check CHECK ((kind = ANY (ARRAY['USER'::text, 'SERVICE'::text, 'WORKER'::text])))
   CONSTRAINT principal_name UNIQUE (name)
+  CONSTRAINT principal_oidc UNIQUE (oidc_issuer, oidc_subject)
+  CONSTRAINT principal_oidc_pair CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL)))
   CONSTRAINT principal_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX principal_name ON public.principal USING btree (name)
+  CREATE UNIQUE INDEX principal_oidc ON public.principal USING btree (oidc_issuer, oidc_subject)
   CREATE UNIQUE INDEX principal_pkey ON public.principal USING btree (id)
 
 TABLE role
@@ -313,6 +341,9 @@ TABLE role
   permissions text[] COLLATE "C" NOT NULL
   built_in boolean NOT NULL DEFAULT false
   updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  description text
+  revision integer NOT NULL DEFAULT 1
+  updated_by text COLLATE "C" NOT NULL DEFAULT ''::text
   CONSTRAINT role_pkey PRIMARY KEY (name)
   CREATE UNIQUE INDEX role_pkey ON public.role USING btree (name)
 
@@ -422,6 +453,8 @@ TABLE token
   expires_at timestamp(3) with time zone
   last_used_at timestamp(3) with time zone
   revoked_at timestamp(3) with time zone
+  scopes text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[]
+  address text
   CONSTRAINT token_hash UNIQUE (hash)
   CONSTRAINT token_pkey PRIMARY KEY (id)
   CONSTRAINT token_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id) ON DELETE CASCADE
@@ -520,7 +553,11 @@ TABLE workflow_version
   CREATE UNIQUE INDEX workflow_version_number ON public.workflow_version USING btree (workflow_id, number)
   CREATE UNIQUE INDEX workflow_version_pkey ON public.workflow_version USING btree (id)
 
-FUNCTION audit_append_only() RETURNS trigger bf6b377b37406766e697178f52a77680
+FUNCTION audit_append_only() RETURNS trigger 36299326615924a786c777fae7272740
+
+FUNCTION audit_head_forward() RETURNS trigger 6feb592291e45bcc1ff4b20145df59c7
+
+FUNCTION audit_unsealed_first() RETURNS trigger 24ef4af415897a20de3aa7c1e95620b9
 
 FUNCTION maintain_partitions(today timestamp with time zone, ahead integer, keep integer) RETURNS TABLE(done text, partition text) SET lock_timeout=2s 787ed07450cdffa15aa90634b98363ec
 

@@ -4,18 +4,15 @@ import { composeServices } from './compose.ts';
 import type { Config } from './config.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { startEmbeddedWorker } from './embedded-worker.ts';
-import type { Context } from './graphql/context.ts';
-import { createLoaders } from './graphql/loaders.ts';
+import { contextFactory } from './graphql/create-context.ts';
 import { createPipeline } from './graphql/pipeline.ts';
 import { buildSchema } from './graphql/schema.ts';
-import { loadAdminToken } from './http/admin-token.ts';
+import { loadAdminToken, replaceAdminToken } from './http/admin-token.ts';
 import { bindPort } from './http/bound-port.ts';
-import { createCredentials } from './http/credentials.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createLog, type Log } from './log.ts';
 import { createPrometheus } from './modules/metrics/prometheus.ts';
-import type { Viewer } from './modules/viewer/viewer.ts';
-import type { Services } from './services.ts';
+import { isRevokedInstallationToken } from './modules/access/installation-token.ts';
 import { databaseFailure } from './start-error.ts';
 
 export { type Config, ConfigError, readConfig } from './config.ts';
@@ -66,23 +63,23 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     }
   };
   try {
-    const adminToken = await loadAdminToken(config.adminToken, config.dataDir);
+    const kept = await loadAdminToken(config.adminToken, config.dataDir);
     const plane = await startControlPlane({ config, log, clock, random }).catch((error: unknown) => {
       throw databaseFailure(error);
     });
     closers.push(() => plane.close());
     options.onControlPlane?.(plane);
-    const { services, start, close } = composeServices(plane, { config, log, clock, random });
+    const adminToken = await tokenAfterReset(kept, config, plane, log);
+    const { services, access, start, close } = composeServices(plane, { config, log, clock, random, adminToken });
     closers.push(close);
     await start();
-    const credentials = createCredentials(adminToken, plane.cookieKey, clock);
     const http = startHttpServer({
       bound,
       config,
       log,
-      credentials,
+      access,
       pipeline: createPipeline(buildSchema()),
-      createContext: (viewer, requestId, unsentBytes) => createContext(services, viewer, requestId, unsentBytes),
+      createContext: contextFactory(services, access),
       readiness: () => checkDatabase(plane),
       metrics: createPrometheus(services.metrics, () => plane.dispatcher.leading),
       ...(options.pingMs === undefined ? {} : { pingMs: options.pingMs }),
@@ -93,7 +90,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       const worker = startEmbeddedWorker({
         config,
         url: loopback,
-        token: adminToken,
+        token: access.localToken,
         workflows: options.workflows ?? [],
         log,
       });
@@ -106,7 +103,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     return {
       url: http.url,
       adminToken,
-      loginLink: () => `${http.url}/#login=${credentials.makeLoginCode()}`,
+      loginLink: () => `${http.url}/#login=${access.makeLoginCode()}`,
       close: () => {
         http.refuse();
         return inTime(closeAll(), STOP_MS, log);
@@ -118,20 +115,16 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   }
 }
 
-function createContext(services: Services, viewer: Viewer, requestId: string, unsentBytes: () => number): Context {
-  return {
-    viewer,
-    requestId,
-    log: services.log,
-    services,
-    loaders: createLoaders(services),
-    unsentBytes,
-    nodes: 0,
-    renew() {
-      this.loaders = createLoaders(services);
-      this.nodes = 0;
-    },
-  };
+/** The token of the installation, or where a reset has ended it, another one. */
+async function tokenAfterReset(token: string, config: Config, plane: ControlPlane, log: Log): Promise<string> {
+  if (!(await isRevokedInstallationToken(plane.executor, token))) return token;
+  if (config.adminToken !== null) {
+    log.warn('MUSTER_ADMIN_TOKEN was ended by `muster admin reset` and lets nobody in: set it to the new token');
+    return token;
+  }
+  const made = await replaceAdminToken(config.dataDir);
+  await isRevokedInstallationToken(plane.executor, made);
+  return made;
 }
 
 async function stopHttp(http: HttpServer, plane: ControlPlane): Promise<void> {

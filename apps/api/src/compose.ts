@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Log } from './log.ts';
+import { Access } from './modules/access/access.ts';
 import { DeploymentDirectory } from './modules/deployment/deployment-directory.ts';
 import { DeploymentService } from './modules/deployment/deployment-service.ts';
 import { DeploymentStore } from './modules/deployment/deployment-store.ts';
@@ -22,13 +23,15 @@ export interface ComposeOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** The token of the installation, as this process knows it. */
+  readonly adminToken: string;
 }
 
 /** The services of the API over a started control plane. `start` reads what they keep in memory; `close` ends it. */
 export function composeServices(
   plane: ControlPlane,
-  { config, log, clock, random }: ComposeOptions,
-): { services: Services; start(): Promise<void>; close(): Promise<void> } {
+  { config, log, clock, random, adminToken }: ComposeOptions,
+): { services: Services; access: Access; start(): Promise<void>; close(): Promise<void> } {
   const {
     database,
     executor,
@@ -43,6 +46,15 @@ export function composeServices(
   } = plane;
   const newId = (): string => plane.ids.next();
   const now = (): number => database.now();
+  const access = new Access({
+    db: executor,
+    bus,
+    log,
+    now,
+    monotonic: clock.monotonic,
+    adminToken,
+    settings: config,
+  });
   const workflows = new WorkflowService({ store: workflowStore, bus });
   const deploymentStore = new DeploymentStore(database.prisma, newId, now);
   const deployments = new DeploymentDirectory(deploymentStore, bus, log);
@@ -108,7 +120,9 @@ export function composeServices(
   };
   return {
     services,
+    access,
     async start() {
+      access.start();
       const forget = (): void => workflowStore.forgetLatest();
       stops.push(bus.subscribe('workflow', forget), bus.subscribe('resync', forget));
       await deployments.start();
@@ -120,6 +134,7 @@ export function composeServices(
       await schedules.sweep.close();
       deployments.close();
       await metrics.close();
+      await access.close();
     },
   };
 }

@@ -25,6 +25,12 @@ export interface Config {
   readonly claimSeconds: number;
   /** How long a worker has to answer a cancel before the execution ends without it. */
   readonly cancelSeconds: number;
+  /** How long a browser session lives at most. */
+  readonly sessionSeconds: number;
+  /** How long a browser session lives unused. */
+  readonly sessionIdleSeconds: number;
+  /** How often the value of a session's cookie changes. */
+  readonly sessionRotateSeconds: number;
   readonly logLevel: LogLevel;
   /** Ended executions are kept up to both bounds; null: no such bound. */
   readonly retention: { readonly executions: number | null; readonly days: number | null };
@@ -93,6 +99,9 @@ const environment = z.object({
   MUSTER_OFFLINE_SECONDS: whole(1, 86_400).default(60),
   MUSTER_CLAIM_SECONDS: whole(1, 3_600).default(5),
   MUSTER_CANCEL_SECONDS: whole(1, 3_600).default(30),
+  MUSTER_SESSION_SECONDS: whole(300, 31_536_000).default(2_592_000),
+  MUSTER_SESSION_IDLE_SECONDS: whole(300, 31_536_000).default(43_200),
+  MUSTER_SESSION_ROTATE_SECONDS: whole(300, 31_536_000).default(86_400),
   MUSTER_RETENTION_EXECUTIONS: whole(0, 999_999_999).optional(),
   MUSTER_RETENTION_DAYS: whole(0, 36_500).optional(),
   MUSTER_PREPARE: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
@@ -140,6 +149,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
     offlineSeconds: e.MUSTER_OFFLINE_SECONDS,
     claimSeconds: e.MUSTER_CLAIM_SECONDS,
     cancelSeconds: e.MUSTER_CANCEL_SECONDS,
+    sessionSeconds: e.MUSTER_SESSION_SECONDS,
+    sessionIdleSeconds: e.MUSTER_SESSION_IDLE_SECONDS,
+    sessionRotateSeconds: e.MUSTER_SESSION_ROTATE_SECONDS,
     logLevel: e.LOG_LEVEL,
     retention: {
       executions: bound(e.MUSTER_RETENTION_EXECUTIONS, embedded ? 100_000 : null),

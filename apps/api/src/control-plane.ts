@@ -41,8 +41,6 @@ export interface ControlPlane {
   dispatcher: Dispatcher;
   /** Key of the HMACs that idempotency keys are compared by. */
   idempotencyKey: Uint8Array;
-  /** Key of the HMACs in session cookies. */
-  cookieKey: Uint8Array;
   /** Ends the inboxes, so that workers turn to another replica, and takes no new work. */
   drain(): Promise<void>;
   /** After `drain`: lets writes in flight finish, gives leadership up, closes the database. */
@@ -174,7 +172,6 @@ async function assemble(
     decisions,
     dispatcher,
     idempotencyKey: await readSecret(database, 'idempotency'),
-    cookieKey: await readSecret(database, 'cookie'),
     drain: () => workforce.endInboxes(),
     close: closeAll,
   };

@@ -1,5 +1,6 @@
 export { type ErrorCode, type Issue, MusterError } from './lib/errors.ts';
 export { BUILT_IN_ROLES } from './access/built-in-roles.ts';
+export { intersectPermissions } from './access/intersect-permissions.ts';
 export { permits, permitsSome } from './access/permissions.ts';
 export { compareCodePoints } from './lib/code-point-order.ts';
 export type { JsonObject, JsonValue } from './lib/json.ts';

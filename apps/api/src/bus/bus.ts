@@ -21,8 +21,21 @@ export interface BusMessages {
   replaced: { worker: string; instanceId: string };
   /** Which executions are live on which worker; `workerId` null: on none any more. */
   live: { items: readonly LiveItem[] };
+  /** Who may enter, or may do what, has changed for these; with none of them, for all. Committed before it is told. */
+  access: AccessChange;
   /** Messages were lost: read everything again. */
   resync: Record<string, never>;
+}
+
+export interface AccessChange {
+  principalId?: number;
+  /** Name of a role. */
+  role?: string;
+  tokenId?: number;
+  sessionId?: string;
+  workerCredentialId?: number;
+  /** Raw id of an execution whose token has ended. */
+  executionId?: string;
 }
 
 export interface AssignedItem {

@@ -5,7 +5,10 @@ import type { Loaders } from './loaders.ts';
 
 /** Made for every operation. */
 export interface Context {
+  /** Who asks, with what it may do now. Errors: UNAUTHENTICATED for nobody, and where the credential has ended meanwhile. */
   readonly viewer: Viewer;
+  /** Where the request came from; null: not known. */
+  readonly address: string | null;
   readonly requestId: string;
   readonly log: Log;
   readonly services: Services;
@@ -16,4 +19,18 @@ export interface Context {
   nodes: number;
   /** Before every event of a subscription: nothing read for the last one is good for the next. */
   renew(): void;
+  /** Calls `listener` once when the credential of the viewer has ended. Answers the end of it. */
+  onEnd(listener: () => void): () => void;
 }
+
+/** What a transport knows of an operation. */
+export interface Caller {
+  /** null: nobody has said who he is. */
+  readonly viewer: Viewer | null;
+  readonly address: string | null;
+  readonly requestId: string;
+  /** Bytes that the connection has not sent yet. */
+  readonly unsentBytes: () => number;
+}
+
+export type CreateContext = (caller: Caller) => Context;

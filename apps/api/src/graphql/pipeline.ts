@@ -145,6 +145,8 @@ function exposeResult(result: ExecutionResult, scope: ErrorScope): ExecutionResu
   return result.errors ? { ...result, errors: result.errors.map((error) => exposeError(error, scope)) } : result;
 }
 
+const GONE = Symbol('gone');
+
 /**
  * Hand-made instead of an async generator: `return` must reach a source that is waiting for its next event at once, and a generator would
  * queue it behind that wait.
@@ -154,27 +156,51 @@ function exposeAll(
   context: Context,
 ): AsyncGenerator<ExecutionResult, void, void> {
   let ended = false;
+  let gone = false;
+  let waiting: ((item: typeof GONE) => void) | null = null;
   const end = { done: true, value: undefined } as const;
+  const stopWatching = context.onEnd(() => {
+    gone = true;
+    waiting?.(GONE);
+  });
+  const finish = (): void => {
+    ended = true;
+    stopWatching();
+  };
+  /** The next item, or the news that the viewer's credential has ended, also while the source waits. */
+  const nextItem = (): Promise<IteratorResult<ExecutionResult, void> | typeof GONE> =>
+    new Promise((resolve, reject) => {
+      if (gone) return resolve(GONE);
+      waiting = resolve;
+      source.next().then(resolve, reject);
+    });
   const stream: AsyncGenerator<ExecutionResult, void, void> = {
     async next() {
       if (ended) return end;
       try {
         context.renew();
-        const item = await source.next();
+        const item = await nextItem();
+        waiting = null;
+        if (item === GONE) {
+          finish();
+          void source.return();
+          const error = new MusterError('UNAUTHENTICATED', 'The token or the session has ended; log in again.');
+          return { done: false, value: { errors: [toGraphQLError(error, context)] } };
+        }
         if (item.done) {
-          ended = true;
+          finish();
           return end;
         }
         return { done: false, value: exposeResult(item.value, context) };
       } catch (error) {
-        ended = true;
+        finish();
         const wrapped =
           error instanceof GraphQLError ? error : new GraphQLError('stream', { originalError: asError(error) });
         return { done: false, value: { errors: [exposeError(wrapped, context)] } };
       }
     },
     async return() {
-      ended = true;
+      finish();
       await source.return();
       return end;
     },

@@ -1,6 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newSecret } from '../modules/access/secrets.ts';
+
+const FILE = 'admin-token';
 
 /**
  * The bearer token of the installation: the configured one, else the one kept in the data directory (mode 0600), made at the first start.
@@ -9,16 +12,10 @@ import { join } from 'node:path';
 export async function loadAdminToken(configured: string | null, dataDir: string): Promise<string> {
   if (configured !== null) return configured;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, 'admin-token');
-  const made = `muster_${randomBytes(32).toString('base64url')}`;
+  const file = join(dataDir, FILE);
+  const made = newSecret('muster_');
   try {
-    const handle = await open(file, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${made}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await write(file, made);
     return made;
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error;
@@ -27,4 +24,24 @@ export async function loadAdminToken(configured: string | null, dataDir: string)
   if (kept.length < 16) throw new Error(`${file} holds no token; delete it and start again.`);
   await chmod(file, 0o600);
   return kept;
+}
+
+/** Puts another token in the place of the one in the data directory, all at once. Answers it. */
+export async function replaceAdminToken(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const made = newSecret('muster_');
+  const draft = join(dataDir, `${FILE}.${randomUUID()}`);
+  await write(draft, made);
+  await rename(draft, join(dataDir, FILE));
+  return made;
+}
+
+async function write(file: string, token: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${token}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

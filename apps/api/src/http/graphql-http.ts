@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { ExecutionResult } from 'graphql';
-import type { Context } from '../graphql/context.ts';
+import type { CreateContext } from '../graphql/context.ts';
 import { toGraphQLError } from '../graphql/errors.ts';
+import { isOpen } from '../graphql/open-operation.ts';
 import type { GraphQLRequest, Operation, Pipeline } from '../graphql/pipeline.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import { type Authenticator, unauthenticated } from './authenticate.ts';
@@ -11,11 +12,13 @@ import { beginEventStream, eventFrame, sendEvents } from './event-stream.ts';
 
 /** A request may carry 500 runs; what one of them may hold is bounded by the scalars. */
 const MAX_BODY_BYTES = 16 * 1_048_576;
+/** What is read of somebody who has not said who he is. */
+const ANONYMOUS_BODY_BYTES = 65_536;
 
 export interface GraphQLTransport {
   readonly pipeline: Pipeline;
   readonly authenticator: Authenticator;
-  createContext(viewer: Viewer, requestId: string, unsentBytes: () => number): Context;
+  readonly createContext: CreateContext;
   /** Open event streams, ended at a stop. */
   readonly streams: Set<ServerResponse>;
 }
@@ -48,11 +51,8 @@ export async function handleGraphQL(
       response.setHeader('allow', 'GET, POST');
       throw new MusterError('BAD_INPUT', 'Use POST, or GET for queries.');
     }
-    const viewer = transport.authenticator.viewerOf(request);
-    if (!viewer) throw unauthenticated();
-    const { body, text } = method === 'POST' ? await bodyOf(request) : { body: queryOf(request), text: null };
-    const operation = transport.pipeline.prepare(body, text);
-    if (method === 'GET') refuseByGet(operation, body, response);
+    const viewer = await transport.authenticator.viewerOf(request, response);
+    const operation = await prepare(request, viewer, response, transport);
     const wantsStream = accept.includes('text/event-stream');
     if (operation.node.operation === 'subscription' && !wantsStream) {
       throw new MusterError(
@@ -61,7 +61,12 @@ export async function handleGraphQL(
         { field: 'Accept' },
       );
     }
-    const context = transport.createContext(viewer, requestId, () => response.writableLength);
+    const context = transport.createContext({
+      viewer,
+      address: transport.authenticator.addressOf(request),
+      requestId,
+      unsentBytes: () => response.writableLength,
+    });
     const { result, refused } = await transport.pipeline.run(operation, context);
     if (wantsStream && !refused) return await sendResults(response, result, transport.streams);
     send(refused ? 400 : 200, result as ExecutionResult);
@@ -70,6 +75,28 @@ export async function handleGraphQL(
     if (error.code === 'TOO_LARGE') response.setHeader('connection', 'close');
     if (error.code === 'UNAUTHENTICATED') response.setHeader('www-authenticate', 'Bearer');
     send(statusOf(error), { errors: [toGraphQLError(error, { requestId })] });
+  }
+}
+
+/** Errors: UNAUTHENTICATED for nobody who asks for anything but what is for anybody, whatever is wrong with it. */
+async function prepare(
+  request: IncomingMessage,
+  viewer: Viewer | null,
+  response: ServerResponse,
+  { pipeline }: GraphQLTransport,
+): Promise<Operation> {
+  try {
+    const byPost = request.method === 'POST';
+    const limit = viewer === null ? ANONYMOUS_BODY_BYTES : MAX_BODY_BYTES;
+    const { body, text } = byPost ? await bodyOf(request, limit) : { body: queryOf(request), text: null };
+    const operation = pipeline.prepare(body, text);
+    if (!byPost) refuseByGet(operation, body, response);
+    if (viewer === null && !isOpen(pipeline.schema, operation.node)) throw unauthenticated();
+    return operation;
+  } catch (error) {
+    if (viewer !== null || !(error instanceof MusterError)) throw error;
+    if (error.code === 'TOO_LARGE') response.setHeader('connection', 'close');
+    throw unauthenticated();
   }
 }
 
@@ -100,8 +127,8 @@ function refuseByGet({ node }: Operation, body: GraphQLRequest, response: Server
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<{ body: GraphQLRequest; text: string }> {
-  const { value, text } = await readJsonBody(request, MAX_BODY_BYTES);
+async function bodyOf(request: IncomingMessage, limit: number): Promise<{ body: GraphQLRequest; text: string }> {
+  const { value, text } = await readJsonBody(request, limit);
   if (Array.isArray(value))
     throw new MusterError('BAD_INPUT', 'Send one operation a request: batches are not accepted.');
   if (typeof value !== 'object' || value === null)

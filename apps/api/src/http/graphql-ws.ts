@@ -8,8 +8,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { toGraphQLError } from '../graphql/errors.ts';
 import type { Operation } from '../graphql/pipeline.ts';
 import type { Log } from '../log.ts';
+import type { Access } from '../modules/access/access.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
-import type { Credentials } from './credentials.ts';
 import { MAX_UNSENT_BYTES } from './event-stream.ts';
 import type { GraphQLTransport } from './graphql-http.ts';
 
@@ -19,10 +19,15 @@ const UNAUTHORIZED = 4401;
 const FORBIDDEN = 4403;
 const INTERNAL = 4500;
 const SERVICE_RESTART = 1012;
+const CLOSE_REASONS = {
+  [UNAUTHORIZED]: 'Unauthorized',
+  [FORBIDDEN]: 'Forbidden',
+  [INTERNAL]: 'Internal server error',
+} as const;
 
 export interface WebSocketOptions {
   readonly transport: GraphQLTransport;
-  readonly credentials: Credentials;
+  readonly access: Access;
   readonly log: Log;
   /** A peer that does not answer a ping within this time is gone. */
   readonly pingMs: number;
@@ -31,6 +36,7 @@ export interface WebSocketOptions {
 interface Peer {
   readonly socket: WebSocket;
   readonly viewer: Viewer | null;
+  readonly address: string | null;
   /** Set when the connection is acknowledged. */
   admitted: Viewer | null;
   /** The message that is being handled. */
@@ -54,7 +60,7 @@ export interface WebSocketEndpoint {
  * `connectionParams.token` or `connectionParams.authorization`. No message of a caller, and no error text of a library, ever gets into a close reason or the log.
  */
 export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEndpoint {
-  const { transport, credentials, log } = options;
+  const { transport, access, log } = options;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -62,15 +68,22 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
   });
 
   const server = makeServer<{ token?: unknown; authorization?: unknown }, Peer>({
-    onConnect: (ctx) => {
-      const { token = bearerOf(ctx.connectionParams?.authorization) } = ctx.connectionParams ?? {};
-      ctx.extra.admitted =
-        typeof token === 'string' ? credentials.viewerOfToken(token) : token === undefined ? ctx.extra.viewer : null;
-      if (!ctx.extra.admitted) {
-        ctx.extra.socket.close(UNAUTHORIZED, 'Unauthorized');
+    onConnect: async (ctx) => {
+      const { extra, connectionParams } = ctx;
+      const { token = bearerOf(connectionParams?.authorization) } = connectionParams ?? {};
+      extra.admitted =
+        typeof token === 'string'
+          ? await access.viewerOfToken(token, extra.address)
+          : token === undefined
+            ? extra.viewer
+            : null;
+      if (!extra.admitted) {
+        extra.socket.close(UNAUTHORIZED, 'Unauthorized');
         // Answers nothing: the socket is closing already, with a code that says why.
         return new Promise<boolean>(() => {});
       }
+      const stop = access.onEnd(extra.admitted, () => extra.socket.close(FORBIDDEN, 'Forbidden'));
+      extra.socket.once('close', stop);
       return true;
     },
     onSubscribe: (ctx, _id, payload) => {
@@ -98,14 +111,20 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
 
   async function runFor(args: RunnableArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
     const peer = args.contextValue as Peer;
-    const context = transport.createContext(peer.admitted as Viewer, args.requestId, () => peer.socket.bufferedAmount);
+    const context = transport.createContext({
+      viewer: peer.admitted,
+      address: peer.address,
+      requestId: args.requestId,
+      unsentBytes: () => peer.socket.bufferedAmount,
+    });
     return (await transport.pipeline.run(args.operation, context)).result;
   }
 
-  sockets.on('connection', (socket: WebSocket, _request: IncomingMessage, viewer: Viewer | null) => {
+  sockets.on('connection', (socket: WebSocket, request: IncomingMessage, viewer: Viewer | null) => {
     const ping = pingUntilSilent(socket, options.pingMs);
     socket.on('error', (error) => log.debug({ code: (error as { code?: string }).code }, 'a WebSocket failed'));
-    const peer: Peer = { socket, viewer, admitted: null, message: '' };
+    const address = transport.authenticator.addressOf(request);
+    const peer: Peer = { socket, viewer, address, admitted: null, message: '' };
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -136,17 +155,21 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
 
   return {
     upgrade(request, socket, head) {
-      let viewer: Viewer | null;
-      try {
-        viewer = transport.authenticator.viewerOf(request);
-      } catch (error) {
-        const code = error instanceof MusterError && error.code === 'FORBIDDEN' ? FORBIDDEN : UNAUTHORIZED;
-        sockets.handleUpgrade(request, socket, head, (opened) =>
-          opened.close(code, code === FORBIDDEN ? 'Forbidden' : 'Unauthorized'),
-        );
-        return;
-      }
-      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request, viewer));
+      // Until the socket is taken over nobody else listens.
+      const failed = (): void => void socket.destroy();
+      socket.on('error', failed);
+      const takeOver = (then: (opened: WebSocket) => void): void => {
+        socket.removeListener('error', failed);
+        if (!socket.destroyed) sockets.handleUpgrade(request, socket, head, then);
+      };
+      transport.authenticator.viewerOf(request).then(
+        (viewer) => takeOver((opened) => sockets.emit('connection', opened, request, viewer)),
+        (error: unknown) => {
+          const code = closeCodeOf(error);
+          if (code === INTERNAL) log.error({ err: error }, 'a WebSocket could not be opened');
+          takeOver((opened) => opened.close(code, CLOSE_REASONS[code]));
+        },
+      );
     },
     close() {
       for (const socket of sockets.clients) socket.close(SERVICE_RESTART, 'Service restart');
@@ -155,6 +178,11 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
       }, 2_000).unref();
     },
   };
+}
+
+function closeCodeOf(error: unknown): keyof typeof CLOSE_REASONS {
+  if (!(error instanceof MusterError)) return INTERNAL;
+  return error.code === 'FORBIDDEN' ? FORBIDDEN : UNAUTHORIZED;
 }
 
 /** The token in `Bearer …`; what is anything else stays what it is, and is refused. */

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { Config } from '../config.ts';
-import type { Context } from '../graphql/context.ts';
+import type { CreateContext } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
 import { databaseTrouble } from '../lib/database-trouble.ts';
 import type { Log } from '../log.ts';
-import type { Viewer } from '../modules/viewer/viewer.ts';
-import { createAuthenticator, unauthenticated } from './authenticate.ts';
+import type { Access } from '../modules/access/access.ts';
+import { createAuthenticator, peerAddress, unauthenticated } from './authenticate.ts';
 import type { BoundPort } from './bound-port.ts';
-import type { Credentials } from './credentials.ts';
 import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
 import { createWebSocketEndpoint } from './graphql-ws.ts';
 import { createOriginCheck } from './own-origin.ts';
 import { requestIdOf, sendError, sendJson } from './respond.ts';
+import { createSessionCookies } from './session-cookie.ts';
 import { handleSession } from './session-route.ts';
 import { createRest } from './rest/handle-rest.ts';
 import { createStaticApp, findAdminDir } from './static-app.ts';
@@ -21,9 +21,9 @@ export interface HttpServerOptions {
   readonly bound: BoundPort;
   readonly config: Config;
   readonly log: Log;
-  readonly credentials: Credentials;
+  readonly access: Access;
   readonly pipeline: Pipeline;
-  createContext(viewer: Viewer, requestId: string, unsentBytes: () => number): Context;
+  readonly createContext: CreateContext;
   /** Whether the server can do its work now; a clause that says why not. */
   readiness(): Promise<string | null>;
   /** Prometheus text. */
@@ -42,15 +42,16 @@ export interface HttpServer {
 
 /** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics, the REST routes and the admin app. */
 export function startHttpServer(options: HttpServerOptions): HttpServer {
-  const { config, log, credentials, pipeline } = options;
+  const { config, log, access, pipeline } = options;
   const { server, port } = options.bound;
   let stopping = false;
   const stop = new AbortController();
   const refusal = (): MusterError | null =>
     stopping ? new MusterError('UNAVAILABLE', 'The server stops; try again in a moment.') : null;
   const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl });
-  const cookieName = `muster_${port}`;
-  const authenticator = createAuthenticator(credentials, cookieName, isOwn);
+  const cookies = createSessionCookies(port, config.publicUrl?.startsWith('https:') ?? false);
+  const addressOf = peerAddress;
+  const authenticator = createAuthenticator({ access, cookies, isOwn, addressOf });
   const transport: GraphQLTransport = {
     pipeline,
     authenticator,
@@ -76,18 +77,13 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         return handleGraphQL(request, response, transport);
       }
       case '/session':
-        return handleSession(request, response, {
-          credentials,
-          cookieName,
-          isOwn,
-          secure: config.publicUrl?.startsWith('https:') ?? false,
-        });
+        return handleSession(request, response, { access, cookies, isOwn, addressOf });
       case '/healthz':
         return sendJson(response, 200, { status: 'ok' });
       case '/readyz':
         return sendReadiness(response, stopping ? 'stopping' : await options.readiness());
       case '/metrics':
-        if (!authenticator.viewerOf(request)) throw unauthenticated();
+        if (!(await authenticator.viewerOf(request))) throw unauthenticated();
         return sendMetrics(response, await options.metrics());
       default: {
         const answered = rest(request, response, path);
@@ -113,7 +109,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
   // Event streams live long; what bounds a slow sender is the time for its headers and body.
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
-  const sockets = createWebSocketEndpoint({ transport, credentials, log, pingMs: options.pingMs ?? 12_000 });
+  const sockets = createWebSocketEndpoint({ transport, access, log, pingMs: options.pingMs ?? 12_000 });
   server.on('upgrade', (request, socket, head) => {
     if (stopping || (request.url ?? '').split('?', 1)[0] !== '/graphql') {
       socket.end(`HTTP/1.1 ${stopping ? '503 Service Unavailable' : '404 Not Found'}\r\nConnection: close\r\n\r\n`);

@@ -1,28 +1,32 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
-import type { Credentials } from './credentials.ts';
+import type { Access } from '../modules/access/access.ts';
+import type { LoginOrigin } from '../modules/access/session-writes.ts';
 import { readJsonBody, sendJson } from './respond.ts';
+import type { SessionCookies } from './session-cookie.ts';
 
 /**
- * POST /session with `{"code"}`, the one-time code of a printed link, or `{"token"}` sets the session cookie; DELETE clears it.
+ * POST /session with `{"code"}`, the one-time code of a printed link, or `{"token"}` sets the session cookie, always a new one; DELETE ends the
+ * session.
  * Errors: UNAUTHENTICATED for a code that is unknown, spent or too old; FORBIDDEN from a foreign page.
  */
 export async function handleSession(
   request: IncomingMessage,
   response: ServerResponse,
   options: {
-    credentials: Credentials;
-    cookieName: string;
+    access: Access;
+    cookies: SessionCookies;
     isOwn: (request: IncomingMessage) => boolean;
-    secure: boolean;
+    addressOf: (request: IncomingMessage) => string | null;
   },
 ): Promise<void> {
-  const { credentials, cookieName, isOwn, secure } = options;
-  const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+  const { access, cookies, isOwn, addressOf } = options;
+  const before = cookies.read(request);
   if (request.headers.origin !== undefined && !isOwn(request))
     throw new MusterError('FORBIDDEN', 'Log in from a page of this server.');
   if (request.method === 'DELETE') {
-    sendJson(response, 200, { ok: true }, { 'set-cookie': `${cookieName}=; ${attributes}; Max-Age=0` });
+    if (before !== null) await access.endSession(before);
+    sendJson(response, 200, { ok: true }, { 'set-cookie': cookies.clear() });
     return;
   }
   if (request.method !== 'POST') {
@@ -35,7 +39,10 @@ export async function handleSession(
   if (typeof code !== 'string' && typeof token !== 'string') {
     throw new MusterError('BAD_INPUT', 'Send the code of a login link, or the token.', { field: 'code' });
   }
-  const session = typeof code === 'string' ? credentials.redeemLoginCode(code) : credentials.redeemToken(String(token));
+  const origin: LoginOrigin = { address: addressOf(request), userAgent: request.headers['user-agent'] ?? null };
+  const session = await (typeof code === 'string'
+    ? access.redeemLoginCode(code, origin)
+    : access.redeemToken(String(token), origin));
   if (!session) {
     throw new MusterError(
       'UNAUTHENTICATED',
@@ -44,10 +51,6 @@ export async function handleSession(
         : 'The token is not valid.',
     );
   }
-  sendJson(
-    response,
-    200,
-    { ok: true },
-    { 'set-cookie': `${cookieName}=${session.cookie}; ${attributes}; Max-Age=${session.maxAgeSeconds}` },
-  );
+  if (before !== null) await access.endSession(before);
+  sendJson(response, 200, { ok: true }, { 'set-cookie': cookies.write(session) });
 }

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
-import type { Context } from '../../graphql/context.ts';
+import type { CreateContext } from '../../graphql/context.ts';
 import { requireAccess } from '../../modules/viewer/access-rule.ts';
-import type { Viewer } from '../../modules/viewer/viewer.ts';
 import { unauthenticated, type Authenticator } from '../authenticate.ts';
 import { requestIdOf, sendError, sendJson } from '../respond.ts';
 import { readQuery, refuseRoutingInput, ROUTING_INPUT } from './read-call.ts';
@@ -13,7 +12,7 @@ import { openApiText, routes } from './routes.ts';
 
 export interface RestOptions {
   readonly authenticator: Authenticator;
-  createContext(viewer: Viewer, requestId: string, unsentBytes: () => number): Context;
+  readonly createContext: CreateContext;
   /** Open event streams, ended at a stop. */
   readonly streams: Set<ServerResponse>;
   /** Aborted at a stop: who waits is answered with what is known. */
@@ -63,7 +62,7 @@ interface Matched {
 async function run({ request, response, route, rawParams, requestId }: Matched, options: RestOptions): Promise<void> {
   const refusal = options.refusal();
   if (refusal !== null) throw refusal;
-  const viewer = options.authenticator.viewerOfToken(request);
+  const viewer = await options.authenticator.viewerOfToken(request);
   if (!viewer) throw unauthenticated('Send Authorization: Bearer with the token of this installation.');
   requireAccess(route.access, viewer);
   const names = route.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
@@ -72,8 +71,19 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   options.stop.addEventListener('abort', leave);
+  const context = options.createContext({
+    viewer,
+    address: options.authenticator.addressOf(request),
+    requestId,
+    unsentBytes: () => response.writableLength,
+  });
+  // A stream ends with the credential that it was asked for with; whoever comes back is told why.
+  const stopWatching = context.onEnd(() => {
+    if (response.headersSent) response.end();
+  });
   response.once('close', () => {
     options.stop.removeEventListener('abort', leave);
+    stopWatching();
     leave();
   });
   const call: RestCall = {
@@ -81,7 +91,7 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
     response,
     params: decodeParams(rawParams),
     query: readQuery(request.url ?? '', names),
-    context: options.createContext(viewer, requestId, () => response.writableLength),
+    context,
     signal: gone.signal,
     streams: options.streams,
     keepAliveMs: options.keepAliveMs,

@@ -116,6 +116,7 @@ describe('a binding', () => {
       log: createLog('silent'),
       clock: systemClock,
       random: Math.random,
+      adminToken: app.adminToken,
     }).services;
     const who = (...permissions: string[]): Viewer => ({ ...administrator, name: 'anna', roles: [], permissions });
     const code = (requiredWorker: string, viewer: Viewer): Promise<string> =>

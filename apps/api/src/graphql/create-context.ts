@@ -1,0 +1,32 @@
+import { MusterError } from '@muster/core';
+import type { Access } from '../modules/access/access.ts';
+import type { Services } from '../services.ts';
+import type { Context, CreateContext } from './context.ts';
+import { createLoaders } from './loaders.ts';
+
+export function contextFactory(services: Services, access: Access): CreateContext {
+  return ({ viewer, address, requestId, unsentBytes }): Context => ({
+    get viewer() {
+      const current = viewer && access.current(viewer);
+      if (current !== null) return current;
+      throw new MusterError(
+        'UNAUTHENTICATED',
+        viewer === null
+          ? 'Send Authorization: Bearer with a token, or log in.'
+          : 'The token or the session has ended; log in again.',
+      );
+    },
+    address,
+    requestId,
+    log: services.log,
+    services,
+    loaders: createLoaders(services),
+    unsentBytes,
+    nodes: 0,
+    renew() {
+      this.loaders = createLoaders(services);
+      this.nodes = 0;
+    },
+    onEnd: (listener) => (viewer === null ? () => undefined : access.onEnd(viewer, listener)),
+  });
+}
