@@ -10,9 +10,19 @@ import {
 } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { MusterError } from '@muster/core';
+import type { Viewer } from '../modules/viewer/viewer.ts';
 import type { Context } from './context.ts';
 import { type ErrorScope, exposeError, internalError, toGraphQLError } from './errors.ts';
-import { limitPlugins } from './limits.ts';
+import {
+  beyond,
+  checkBodyShape,
+  checkPrice,
+  checkSize,
+  costOf,
+  documentCache,
+  LIMITS,
+  tokenLimitPlugin,
+} from './limits.ts';
 import { mayCarryRoutingInput, repeatsKey } from './repeated-keys.ts';
 import { rewriteDocumentErrors, rewriteVariableErrors } from './request-errors.ts';
 
@@ -32,12 +42,17 @@ export interface Operation {
   readonly node: OperationDefinitionNode;
   readonly operationName: string | undefined;
   readonly variables: Record<string, unknown> | undefined;
+  /** See `priceOf`. */
+  readonly price: number;
 }
 
 export interface Pipeline {
   readonly schema: GraphQLSchema;
-  /** Parses and validates. Errors: BAD_INPUT and ROUTING_INPUT_INVALID, without any value of the request. */
-  prepare(request: GraphQLRequest, text: RequestText): Operation;
+  /**
+   * Parses, measures, validates and prices; nothing runs. `viewer`: who asks, null for nobody; only people and services may read the schema.
+   * Errors: BAD_INPUT, FORBIDDEN and ROUTING_INPUT_INVALID, without any value of the request.
+   */
+  prepare(request: GraphQLRequest, text: RequestText, viewer: Viewer | null): Operation;
   /** Runs it. `refused`: the variables do not fit, nothing was run. Errors in the result are ready to leave. */
   run(
     operation: Operation,
@@ -61,13 +76,17 @@ export function createPipeline(schema: GraphQLSchema): Pipeline {
     maskedErrors: false,
     graphiql: false,
     landingPage: false,
-    plugins: limitPlugins(),
+    parserAndValidationCache: { documentCache: documentCache(), errorCache: documentCache() },
+    plugins: [tokenLimitPlugin()],
   });
   return {
     schema,
-    prepare: (request, text) => {
-      if (text !== null) refuseRepeatedKeys(text);
-      return prepare(request, schema, yoga.getEnveloped({}));
+    prepare: (request, text, viewer) => {
+      if (text !== null) {
+        checkBodyShape(text);
+        refuseRepeatedKeys(text);
+      }
+      return prepare(request, schema, yoga.getEnveloped({}), viewer);
     },
     run: (operation, context) => run(operation, context, schema),
   };
@@ -83,39 +102,64 @@ function refuseRepeatedKeys(text: string): void {
   });
 }
 
-function prepare(request: GraphQLRequest, schema: GraphQLSchema, { parse, validate }: Enveloped): Operation {
-  const { query, operationName, variables } = request;
-  if (typeof query !== 'string' || query.trim() === '')
-    throw new MusterError('BAD_INPUT', 'query must be the text of a GraphQL document.', { field: 'query' });
-  if (operationName != null && typeof operationName !== 'string')
-    throw new MusterError('BAD_INPUT', 'operationName must be a string.', { field: 'operationName' });
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) {
-    throw new MusterError('BAD_INPUT', 'variables must be an object.', { field: 'variables' });
-  }
+function prepare(
+  request: GraphQLRequest,
+  schema: GraphQLSchema,
+  { parse, validate }: Enveloped,
+  viewer: Viewer | null,
+): Operation {
+  const { query, operationName, variables } = checkRequest(request);
+  const mayRead = viewer !== null && mayReadSchema(viewer);
   let document: DocumentNode;
   try {
     document = parse(query);
   } catch (error) {
-    throw rewriteDocumentErrors([asError(error)], null, schema);
+    throw rewriteDocumentErrors([asError(error)], null, schema, mayRead);
   }
+  const { readsSchema } = checkSize(document);
+  if (readsSchema && !mayRead)
+    throw new MusterError('FORBIDDEN', 'The schema may be read by people and services, not by workers and executions.');
   let errors: readonly Error[];
   try {
     errors = validate(schema, document);
   } catch (error) {
     errors = [asError(error)];
   }
-  if (errors.length > 0) throw rewriteDocumentErrors(errors, document, schema);
-  const node = getOperationAST(document, operationName ?? undefined);
+  if (errors.length > 0) throw rewriteDocumentErrors(errors, document, schema, mayRead);
+  const node = getOperationAST(document, operationName);
   if (!node)
     throw new MusterError('BAD_INPUT', 'operationName must name one of the operations of the document.', {
       field: 'operationName',
     });
+  const price = checkPrice(schema, document, node, variables ?? {});
+  return { document, node, operationName, variables, price };
+}
+
+/** Errors: BAD_INPUT. */
+function checkRequest({ query, operationName, variables }: GraphQLRequest): {
+  query: string;
+  operationName: string | undefined;
+  variables: Record<string, unknown> | undefined;
+} {
+  if (typeof query !== 'string' || query.trim() === '')
+    throw new MusterError('BAD_INPUT', 'query must be the text of a GraphQL document.', { field: 'query' });
+  if (query.length > LIMITS.queryBytes) throw beyond('Query length', LIMITS.queryBytes, query.length);
+  if (operationName != null && typeof operationName !== 'string')
+    throw new MusterError('BAD_INPUT', 'operationName must be a string.', { field: 'operationName' });
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
+    throw new MusterError('BAD_INPUT', 'variables must be an object.', { field: 'variables' });
+  const count = variables == null ? 0 : Object.keys(variables).length;
+  if (count > LIMITS.variables) throw beyond('Variables', LIMITS.variables, count);
   return {
-    document,
-    node,
+    query,
     operationName: operationName ?? undefined,
     variables: (variables ?? undefined) as Record<string, unknown> | undefined,
   };
+}
+
+/** Whoever may not sees neither introspection nor "did you mean". */
+function mayReadSchema({ kind }: Viewer): boolean {
+  return kind === 'person' || kind === 'service';
 }
 
 async function run(operation: Operation, context: Context, schema: GraphQLSchema): ReturnType<Pipeline['run']> {
@@ -133,29 +177,34 @@ async function run(operation: Operation, context: Context, schema: GraphQLSchema
     context.log.error({ requestId: context.requestId, err: error }, 'an operation could not be executed');
     return { result: { errors: [internalError(context)] }, refused: false };
   }
-  if (Symbol.asyncIterator in result) return { result: exposeAll(result, context), refused: false };
+  const cost = costOf(operation.price);
+  if (Symbol.asyncIterator in result) return { result: exposeAll(result, context, cost), refused: false };
   if (!('data' in result) && result.errors?.every((error) => error.path === undefined)) {
     const refusal = rewriteVariableErrors(schema, operation.node, operation.variables);
-    return { result: { errors: [toGraphQLError(refusal, context)] }, refused: true };
+    return { result: { errors: [toGraphQLError(refusal, context)], extensions: { cost } }, refused: true };
   }
-  return { result: exposeResult(result, context), refused: false };
+  return { result: { ...exposeResult(result, context), extensions: { cost } }, refused: false };
 }
 
 function exposeResult(result: ExecutionResult, scope: ErrorScope): ExecutionResult {
   return result.errors ? { ...result, errors: result.errors.map((error) => exposeError(error, scope)) } : result;
 }
 
+type Cost = ReturnType<typeof costOf>;
+
 const GONE = Symbol('gone');
 
 /**
- * Hand-made instead of an async generator: `return` must reach a source that is waiting for its next event at once, and a generator would
+ * Every event as it may leave; the first one says what each costs. Hand-made instead of an async generator: `return` must reach a source that is waiting for its next event at once, and a generator would
  * queue it behind that wait.
  */
 function exposeAll(
   source: AsyncGenerator<ExecutionResult, void, void>,
   context: Context,
+  cost: Cost,
 ): AsyncGenerator<ExecutionResult, void, void> {
   let ended = false;
+  let first = true;
   let gone = false;
   let waiting: ((item: typeof GONE) => void) | null = null;
   const end = { done: true, value: undefined } as const;
@@ -191,7 +240,10 @@ function exposeAll(
           finish();
           return end;
         }
-        return { done: false, value: exposeResult(item.value, context) };
+        const value = exposeResult(item.value, context);
+        if (!first) return { done: false, value };
+        first = false;
+        return { done: false, value: { ...value, extensions: { cost } } };
       } catch (error) {
         finish();
         const wrapped =

@@ -22,8 +22,12 @@ import { RuleError } from './rule-error.ts';
  * are repeated, and those inside a routing input are not.
  */
 
-const LIMIT =
-  /(?:Query depth limit|Aliases limit|Directives limit|Token limit|Query Cost limit) of \d+ exceeded(?:, found \d+)?/;
+/** The parser's own. */
+const TOKEN_LIMIT = /Document contains more (?:than|that) (\d+) tokens/;
+
+/** Holds names of the schema only. */
+const SUGGESTION =
+  / Did you mean (?:to use an inline fragment on |the enum value )?"\w{1,64}"(?:,? (?:or )?"\w{1,64}"){0,10}\?$/;
 
 /** Messages of graphql-js that hold identifiers only, never a value. */
 const NAMES_ONLY = [
@@ -46,18 +50,21 @@ const NAMES_ONLY = [
   /^This anonymous operation must be the only defined operation\./,
 ];
 
-/** A failure of parse or validate, told without any value. */
+/** A failure of parse or validate, told without any value. `suggest`: the caller may read the schema, and is told what it may have meant. */
 export function rewriteDocumentErrors(
   errors: readonly Error[],
   document: DocumentNode | null,
   schema: GraphQLSchema,
+  suggest: boolean,
 ): MusterError {
   const issues: Issue[] = [];
   for (const error of errors.slice(0, 50)) {
-    const limit = LIMIT.exec(error.message);
-    if (limit) issues.push({ path: '', code: 'LIMIT', message: `${limit[0]}.` });
+    const limit = TOKEN_LIMIT.exec(error.message)?.[1];
+    if (limit !== undefined) issues.push({ path: '', code: 'LIMIT', message: `Token limit of ${limit} exceeded.` });
+    else if (error.message === 'Maximum introspection depth exceeded')
+      issues.push({ path: '', code: 'LIMIT', message: 'Introspection must not go round in circles.' });
     else if (document === null) issues.push(syntaxIssue(error));
-    else issues.push(validationIssue(error, document, schema));
+    else issues.push(validationIssue(error, document, schema, suggest));
   }
   const first = issues[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
@@ -80,7 +87,7 @@ function syntaxIssue(error: Error): Issue {
   };
 }
 
-function validationIssue(error: Error, document: DocumentNode, schema: GraphQLSchema): Issue {
+function validationIssue(error: Error, document: DocumentNode, schema: GraphQLSchema, suggest: boolean): Issue {
   const places = (error instanceof GraphQLError ? (error.nodes ?? []) : []).map((node) =>
     placeOf(node, document, schema),
   );
@@ -88,7 +95,10 @@ function validationIssue(error: Error, document: DocumentNode, schema: GraphQLSc
     places.sort((a, b) => b.path.length - a.path.length)[0] ?? { path: '', hidden: false };
   if (place.hidden) return { path: place.path, code: 'INVALID', message: 'is not a valid routing input' };
   const names = NAMES_ONLY.map((pattern) => pattern.exec(error.message)?.[0]).find((text) => text !== undefined);
-  if (names !== undefined) return { path: place.path, code: 'INVALID', message: names.replace(/ Did you mean.*$/, '') };
+  if (names !== undefined) {
+    const suggestion = suggest ? (SUGGESTION.exec(error.message)?.[0] ?? '') : '';
+    return { path: place.path, code: 'INVALID', message: names.replace(/ Did you mean.*$/, '') + suggestion };
+  }
   const rule =
     error instanceof GraphQLError && error.originalError instanceof RuleError ? error.originalError.message : undefined;
   if (/differing arguments|conflict/.test(error.message) && place.path !== '') {

@@ -89,7 +89,7 @@ async function prepare(
     const byPost = request.method === 'POST';
     const limit = viewer === null ? ANONYMOUS_BODY_BYTES : MAX_BODY_BYTES;
     const { body, text } = byPost ? await bodyOf(request, limit) : { body: queryOf(request), text: null };
-    const operation = pipeline.prepare(body, text);
+    const operation = pipeline.prepare(body, text, viewer);
     if (!byPost) refuseByGet(operation, body, response);
     if (viewer === null && !isOpen(pipeline.schema, operation.node)) throw unauthenticated();
     return operation;

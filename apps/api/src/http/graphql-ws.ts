@@ -89,7 +89,7 @@ export function createWebSocketEndpoint(options: WebSocketOptions): WebSocketEnd
     onSubscribe: (ctx, _id, payload) => {
       const requestId = randomUUID();
       try {
-        const operation = transport.pipeline.prepare(payload, ctx.extra.message);
+        const operation = transport.pipeline.prepare(payload, ctx.extra.message, ctx.extra.admitted);
         const args: RunnableArgs = {
           schema: transport.pipeline.schema,
           document: operation.document,

@@ -228,8 +228,9 @@ describe('requests', () => {
     expect(app.lines.find((line) => line.includes('abc-2'))).toContain('a secret of the code');
   });
 
-  it('does not suggest names of the schema', async () => {
-    expect((await app.post('{ viewe { name } }')).text).not.toContain('Did you mean');
+  it('says what an answer costs', async () => {
+    const { text } = await app.post('{ viewer { name } }');
+    expect(JSON.parse(text)).toMatchObject({ extensions: { cost: { price: 2, limit: 100_000 } } });
   });
 
   it('serves the admin app under a strict policy, and says so where it is not built', async () => {
