@@ -19,7 +19,7 @@ LEAVE = "mutation ($input: WorkerLeaveInput!) { workerLeave(input: $input) { rel
 INBOX = """subscription ($worker: String!, $instanceId: ID!) { workerInbox(worker: $worker, instanceId: $instanceId) {
   assignments { id generation workflow } cancels { id generation } replaced drain } }"""
 
-held, lock = {}, threading.RLock()  # id -> what this process has of it: generation, cancelled, running, asked (to cancel)
+held, lock = {}, threading.RLock()  # id -> what this process has of it: generation, cancelled, asked (to cancel)
 draining, stopped = threading.Event(), threading.Event()
 
 def word_count(given, cancelled):
@@ -65,7 +65,7 @@ def report(**lists):
 def take(assignments, first):
     for item in assignments:
         entry = {"id": item["id"], "generation": item["generation"]}
-        mine = {**entry, "cancelled": threading.Event(), "running": False, "asked": False}
+        mine = {**entry, "cancelled": threading.Event(), "asked": False}
         with lock:
             known = held.get(item["id"])
             if known and known["generation"] >= item["generation"]:
@@ -81,7 +81,6 @@ def run(entry, mine, first, fits):
     if not fits:
         return report(releases=[{**entry, "reason": "draining" if draining.is_set() else "busy"}])
     claim = report(claims=[{**entry, "again": first}])["claims"][0]["claim"]
-    mine["running"] = bool(claim)
     if claim:
         try:
             end = {"state": "COMPLETED", "output": HANDLERS[claim["workflow"]](claim["input"], mine["cancelled"])}
@@ -129,7 +128,7 @@ def beat():
     acknowledged, due = time.monotonic(), 0
     while not stopped.wait(0.5):
         if time.monotonic() < due and not draining.is_set(): continue
-        claims = [{"id": i, "generation": h["generation"]} for i, h in list(held.items()) if h["running"]]
+        claims = [{"id": i, "generation": h["generation"]} for i, h in list(held.items())]
         try:
             answer = call(HEARTBEAT, {**ME, "healthy": True, "draining": draining.is_set(), "claims": claims})
             acknowledged, gone = time.monotonic(), [c for c in claims if c["id"] in answer["lost"]]

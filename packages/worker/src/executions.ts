@@ -60,11 +60,9 @@ export class Executions {
     return this.#held.size === 0;
   }
 
-  /** What it believes to hold, for the heartbeat. */
+  /** What it believes to hold or has asked for, for the heartbeat: what it does not list for long is given to others. */
   claims(): { id: string; generation: number }[] {
-    return [...this.#held.values()]
-      .filter((held) => held.run !== undefined)
-      .map(({ id, generation }) => ({ id, generation }));
+    return [...this.#held.values()].map(({ id, generation }) => ({ id, generation }));
   }
 
   /** Takes nothing new from now on: assignments are given back with that reason. */

@@ -35,6 +35,8 @@ export interface WorkerRelease {
   cause: Exclude<ReleaseCause, 'UNCLAIMED' | 'SILENT' | 'DISCONNECTED' | 'TIMED_OUT' | 'CANCEL_IGNORED'>;
   /** For people: what happened, e.g. `worker w-2 said goodbye`. */
   message: string;
+  /** Of UNLISTED: claims that were taken later than this stay. */
+  claimedBefore?: Date | undefined;
   /** Only these; absent: everything that is live on it. */
   items?: readonly { id: string; generation: number; failure?: AttemptFailure | undefined }[];
 }
@@ -83,6 +85,7 @@ export class Releaser {
           cause: release.cause,
           backoffMs: release.cause === 'RETURNED' ? this.backoffFor(id) : 0,
           message: failure?.message ?? release.message,
+          claimedBefore: release.claimedBefore,
         })),
       );
       all.push(...rows);

@@ -53,7 +53,7 @@ const items = [
   ['{0}'],
   ['{0,0}'],
 ];
-const released = [[id], [1], [1], ['i'], ['SILENT'], [0], ['x'], 0, 5, 60, [null], [null], 30];
+const released = [[id], [1], [1], ['i'], ['SILENT'], [0], ['x'], 0, 5, 60, [null], [null], 30, [null]];
 
 /** Writes by id: `execution` is found by its primary key and nothing else. */
 const byPrimaryKey: [Statement, unknown[]][] = [

@@ -9,6 +9,7 @@ import { WOKEN_COLUMNS, type WakingRow, wakeParents } from './wake.ts';
  * UNCLAIMED: not claimed in time. RETURNED: the worker gave it back (busy, draining). SILENT: no heartbeat for the offline time. DISCONNECTED: its connection is gone and it has not come back. LEFT: it said goodbye.
  * REPLACED: another instance has its name. REMOVED: an operator removed it. ATTEMPT_FAILED: the worker reports an end that another attempt may mend.
  * TIMED_OUT: it has run for longer than its version allows, and its worker did not say so. CANCEL_IGNORED: its worker did not answer a cancel.
+ * UNLISTED: its worker lives and says in its heartbeats that it holds other things, not this.
  */
 export type ReleaseCause =
   | 'UNCLAIMED'
@@ -20,7 +21,8 @@ export type ReleaseCause =
   | 'REMOVED'
   | 'ATTEMPT_FAILED'
   | 'TIMED_OUT'
-  | 'CANCEL_IGNORED';
+  | 'CANCEL_IGNORED'
+  | 'UNLISTED';
 
 /** What a worker says of an attempt that failed. */
 export interface AttemptFailure {
@@ -48,6 +50,8 @@ export interface ReleaseItem {
   message: string;
   /** Of ATTEMPT_FAILED. */
   failure?: AttemptFailure | undefined;
+  /** Of UNLISTED: a claim that was taken later than this stays. */
+  claimedBefore?: Date | undefined;
 }
 
 export interface ReleaseSettings {
@@ -96,8 +100,8 @@ function text(fenced: boolean): string {
     CASE WHEN x.state = 'CANCELLING' THEN 'CANCELLED'
       WHEN x.state <> 'SCHEDULED' AND x.attempt >= v.max_attempts THEN 'FAILED'
       WHEN x.resumed THEN 'RESUMING' ELSE 'PENDING' END AS next
-  FROM fence f, unnest(${p(0)}::uuid[], ${p(1)}::int[], ${p(2)}::int[], ${p(3)}::text[], ${p(4)}::text[], ${p(5)}::float8[], ${p(6)}::text[], ${p(10)}::text[], ${p(11)}::text[])
-      AS i (id, generation, worker_id, instance, cause, backoff_ms, message, outcome, failure)
+  FROM fence f, unnest(${p(0)}::uuid[], ${p(1)}::int[], ${p(2)}::int[], ${p(3)}::text[], ${p(4)}::text[], ${p(5)}::float8[], ${p(6)}::text[], ${p(10)}::text[], ${p(11)}::text[],
+      ${p(13)}::timestamptz[]) AS i (id, generation, worker_id, instance, cause, backoff_ms, message, outcome, failure, claimed_before)
     JOIN execution x ON x.id = i.id
     JOIN workflow_version v ON v.id = x.version_id
     LEFT JOIN worker w ON w.id = i.worker_id
@@ -115,6 +119,7 @@ function text(fenced: boolean): string {
       WHEN 'ATTEMPT_FAILED' THEN x.state <> 'SCHEDULED'
       WHEN 'TIMED_OUT' THEN x.state IN ('CLAIMED', 'RUNNING') AND x.claimed_at <= f.now - make_interval(secs => v.timeout_s + ${TIMEOUT_GRACE_SECONDS})
       WHEN 'CANCEL_IGNORED' THEN x.state = 'CANCELLING' AND x.cancel_requested_at <= f.now - make_interval(secs => ${p(12)})
+      WHEN 'UNLISTED' THEN x.state <> 'SCHEDULED' AND x.claimed_at <= i.claimed_before
     END
   FOR UPDATE OF x
 ), moved AS (
@@ -179,6 +184,7 @@ function values(items: readonly ReleaseItem[], settings: ReleaseSettings): unkno
     items.map((item) => item.failure?.outcome ?? null),
     items.map((item) => item.failure?.error ?? null),
     settings.cancelSeconds,
+    items.map((item) => item.claimedBefore ?? null),
   ];
 }
 

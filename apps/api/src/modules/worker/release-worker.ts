@@ -9,9 +9,11 @@ export type ReleaseWorker = (request: {
   workerId: number;
   /** null: any instance of the worker. */
   instance: string | null;
-  cause: 'RETURNED' | 'LEFT' | 'REPLACED' | 'REMOVED' | 'ATTEMPT_FAILED';
+  cause: 'RETURNED' | 'LEFT' | 'REPLACED' | 'REMOVED' | 'ATTEMPT_FAILED' | 'UNLISTED';
   /** One clause, for the attempt's record. No NUL. */
   message: string;
+  /** Of UNLISTED: claims that were taken later than this stay. */
+  claimedBefore?: Date;
   /** Only these; absent: everything that is live on it. */
   items?: readonly (HeldItem & { failure?: AttemptFailure | undefined })[];
 }) => Promise<readonly HeldItem[]>;

@@ -19,6 +19,7 @@ import type { StepPage } from './recorded-steps.ts';
 import type { HeldItem } from './report-store.ts';
 import { storable } from './storable.ts';
 import type { ReportAnswer, ReportService, WorkerReport } from './report-service.ts';
+import type { UnlistedClaims } from './unlisted-claims.ts';
 
 /** A registration as it came over the wire. */
 export interface RegistrationInput {
@@ -57,6 +58,7 @@ export interface WorkerProtocolOptions {
   registry: Registry;
   inboxes: Inboxes;
   reports: ReportService;
+  unlisted: UnlistedClaims;
   fleet: Fleet;
   log: Log;
   heartbeatSeconds: number;
@@ -127,11 +129,23 @@ export class WorkerProtocol {
       })),
       metrics: typeof checked === 'string' ? undefined : checked,
     });
-    return { lost: await this.#lost(worker, input.claims ?? []), heartbeatSeconds: this.heartbeatSeconds, warnings };
+    const { heartbeatSeconds } = this;
+    const [lost] = await Promise.all([
+      this.#lost(worker, input.claims ?? []),
+      this.#o.unlisted.heard(worker, input.claims, heartbeatSeconds),
+    ]);
+    return { lost, heartbeatSeconds, warnings };
   }
 
   async report(name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
-    return this.#o.reports.report(this.#require(name, instanceId), report);
+    const worker = this.#require(name, instanceId);
+    const { claims, ...others } = report;
+    const answered = this.#o.unlisted.reporting(worker, claims, Object.values(others).flat());
+    try {
+      return await this.#o.reports.report(worker, report);
+    } finally {
+      answered();
+    }
   }
 
   /** Further recorded steps of a claim. Errors: CONFLICT where it is not this worker's any more. */

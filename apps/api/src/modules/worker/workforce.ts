@@ -11,6 +11,7 @@ import { readOnWorker } from './inbox-store.ts';
 import type { OperatorStore } from './operator-store.ts';
 import { Registry } from './registry.ts';
 import { ReportService, type ReportServiceOptions } from './report-service.ts';
+import { UnlistedClaims } from './unlisted-claims.ts';
 import { WorkerProtocol } from './worker-protocol.ts';
 import { WorkerService } from './worker-service.ts';
 
@@ -74,9 +75,18 @@ export function createWorkforce(options: WorkforceOptions): Workforce {
     onError: (error) => log.error({ err: error }, 'an inbox could not be closed properly'),
   });
   const reports = new ReportService(options);
+  const unlisted = new UnlistedClaims(options);
   return {
     registry,
-    protocol: new WorkerProtocol({ registry, inboxes, reports, fleet, log, heartbeatSeconds: config.heartbeatSeconds }),
+    protocol: new WorkerProtocol({
+      registry,
+      inboxes,
+      reports,
+      unlisted,
+      fleet,
+      log,
+      heartbeatSeconds: config.heartbeatSeconds,
+    }),
     workers: new WorkerService({
       fleet,
       registry,
