@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 import type { TargetColumns } from './modules/schedule/schedule-row.ts';
 import { ScheduleService } from './modules/schedule/schedule-service.ts';
 import { ScheduleStore } from './modules/schedule/schedule-store.ts';
-import { onBehalfOf } from './modules/viewer/viewer.ts';
+import { onBehalfOf, type Viewer } from './modules/viewer/viewer.ts';
 
 export interface ScheduleOptions {
   config: Config;
@@ -14,7 +14,7 @@ export interface ScheduleOptions {
   /** Uniform in [0, 1). */
   random: () => number;
   /** What a run starts now. */
-  targetOf(target: TargetColumns): Promise<ScheduleTarget>;
+  targetOf(target: TargetColumns, viewer: Viewer): Promise<ScheduleTarget>;
 }
 
 export interface Schedules {
@@ -34,16 +34,16 @@ export function createSchedules(plane: ControlPlane, { config, log, random, targ
     bus,
     ids,
     queue: dispatcher,
-    targetOf,
     parkTtlSeconds: config.parkTtlSeconds,
     now,
     log,
   };
   return {
     store,
-    service: new ScheduleService({ ...shared, store, random, idempotencyKey }),
+    service: new ScheduleService({ ...shared, targetOf, store, random, idempotencyKey }),
     sweep: new ScheduleSweep({
       ...shared,
+      targetOf: (schedule) => targetOf(schedule, onBehalfOf(schedule.updatedBy)),
       session: () => dispatcher.session(),
       cancel: (id, by) => executions.cancel(id, onBehalfOf(by)),
     }),

@@ -3,17 +3,23 @@ import type { Config } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Log } from './log.ts';
 import { Access } from './modules/access/access.ts';
+import { DecisionReads } from './modules/decision/decision-reads.ts';
 import { DeploymentDirectory } from './modules/deployment/deployment-directory.ts';
+import { DeploymentReads } from './modules/deployment/deployment-reads.ts';
 import { DeploymentService } from './modules/deployment/deployment-service.ts';
 import { DeploymentStore } from './modules/deployment/deployment-store.ts';
 import { DeploymentUsageStore } from './modules/deployment/deployment-usage-store.ts';
+import { ExecutionReads } from './modules/execution/execution-reads.ts';
 import { ExecutionReader } from './modules/execution/execution-reader.ts';
 import { RunService } from './modules/execution/run-service.ts';
 import { StepReader } from './modules/execution/step-reader.ts';
 import { MetricsService } from './modules/metrics/metrics-service.ts';
 import { PreviewService } from './modules/policy/preview-service.ts';
+import { WorkerReads } from './modules/worker/worker-reads.ts';
+import { WorkflowReads } from './modules/workflow/workflow-reads.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
 import { createSchedules } from './compose-schedules.ts';
+import { ScheduleReads } from './modules/schedule/schedule-reads.ts';
 import { scheduleTargets } from './modules/schedule/schedule-targets.ts';
 import type { Services } from './services.ts';
 
@@ -68,6 +74,10 @@ export function composeServices(
     idempotencyKey,
   });
   const executionReader = new ExecutionReader(executor);
+  const workflowReads = new WorkflowReads(workflowStore, now);
+  const readable = { workflows: workflowReads, versions: workflowStore };
+  const executionReads = new ExecutionReads({ reader: executionReader, ...readable });
+  const decisionReads = new DecisionReads({ reader: decisions, ...readable });
   const metrics = new MetricsService({
     executor,
     fleet,
@@ -93,25 +103,29 @@ export function composeServices(
     fleet,
     registry: workforce.registry,
     workers: workforce.workers,
+    workerReads: new WorkerReads(fleet),
     workerProtocol: workforce.protocol,
     dispatcher,
     executions,
-    executionReader,
+    executionReads,
     stepReader: new StepReader(executor),
-    decisions,
+    decisions: decisionReads,
     workflows,
+    workflowReads,
     workflowStore,
     deployments,
+    deploymentReads: new DeploymentReads(deployments),
     deploymentService,
     deploymentStore,
     deploymentUsage: new DeploymentUsageStore(executor),
     runs: new RunService({ workflows, deployments: deploymentService, executions, fleet, config, idempotencyKey, log }),
     schedules: schedules.service,
+    scheduleReads: new ScheduleReads(schedules.store),
     scheduleStore: schedules.store,
     previews: new PreviewService({
       dispatcher,
-      decisions,
-      executions: executionReader,
+      decisions: decisionReads,
+      executions: executionReads,
       workflows,
       workflowStore,
       fleet,
@@ -123,7 +137,10 @@ export function composeServices(
     access,
     async start() {
       access.start();
-      const forget = (): void => workflowStore.forgetLatest();
+      const forget = (): void => {
+        workflowStore.forgetLatest();
+        workflowReads.forget();
+      };
       stops.push(bus.subscribe('workflow', forget), bus.subscribe('resync', forget));
       await deployments.start();
       metrics.start();

@@ -2,18 +2,27 @@ import DataLoader from 'dataloader';
 import { type Decision, type JsonValue, MusterError } from '@muster/core';
 import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { AttemptRow, ExecutionPayload, ExecutionRow } from '../modules/execution/execution-rows.ts';
+import type { Viewer } from '../modules/viewer/viewer.ts';
 import type { ScheduleRow } from '../modules/schedule/schedule-row.ts';
+import { isBlind } from '../modules/viewer/readable.ts';
 import { roleViews, type RoleView } from '../modules/worker/role-view.ts';
 import type { VersionRow, WorkflowRow } from '../modules/workflow/workflow-store.ts';
 import type { Services } from '../services.ts';
 
-/** Batched reads, cached for one answer: a page costs a constant number of statements. */
+/**
+ * Batched reads, cached for one answer: a page costs a constant number of statements. What the viewer may not read is null, as what is not there; what is
+ * loaded by the key of something else is for what is shown already.
+ */
 export interface Loaders {
+  /** Also of a workflow that the viewer may not read: for what an execution or decision that is shown says of it. */
+  readonly versionFacts: DataLoader<number, VersionRow | null>;
   readonly version: DataLoader<number, VersionRow | null>;
   readonly latestVersion: DataLoader<number, VersionRow>;
   readonly workflow: DataLoader<number, WorkflowRow | null>;
   readonly workflowByRef: DataLoader<string, WorkflowRow | null>;
   readonly execution: DataLoader<string, ExecutionRow | null>;
+  /** What this very request has started, or acted on. */
+  readonly acted: DataLoader<string, ExecutionRow | null>;
   readonly payload: DataLoader<string, ExecutionPayload>;
   readonly attempts: DataLoader<string, AttemptRow[]>;
   readonly decision: DataLoader<string, StoredDecision | null>;
@@ -29,42 +38,46 @@ export interface Loaders {
   roles(): ReadonlyMap<string, RoleView>;
 }
 
-export function createLoaders(services: Services): Loaders {
-  const { workflowStore, executionReader, decisions, deploymentUsage, dispatcher, scheduleStore } = services;
+/** `viewerOf` answers who asks, with what he may do now. */
+export function createLoaders(services: Services, viewerOf: () => Viewer): Loaders {
+  const { workflowStore, workflowReads, executionReads, decisions, deploymentUsage, dispatcher } = services;
+  const { scheduleReads, scheduleStore } = services;
   const observed = new Map<number, DataLoader<number, ReadonlyMap<string, number>>>();
   let roles: ReadonlyMap<string, RoleView> | undefined;
   return {
-    version: byMap((ids) => workflowStore.versionsByIds(ids)),
+    versionFacts: byMap((ids) => workflowStore.versionsByIds(ids)),
+    version: byMap((ids) => workflowReads.versionsByIds(ids, viewerOf())),
     latestVersion: new DataLoader<number, VersionRow>(async (ids) => {
       const found = await workflowStore.latestByWorkflows(ids);
       return ids.map((id) => found.get(id) ?? new Error(`workflow ${id} has no version`));
     }),
-    workflow: byMap((ids) => workflowStore.byIds(ids)),
-    workflowByRef: byMap((refs) => workflowStore.byRefs(refs)),
-    execution: byMap((ids) => executionReader.byIds(ids)),
+    workflow: byMap((ids) => workflowReads.byIds(ids, viewerOf())),
+    workflowByRef: byMap((refs) => workflowReads.byRefs(refs, viewerOf())),
+    execution: byMap((ids) => executionReads.byIds(ids, viewerOf())),
+    acted: byMap((ids) => executionReads.acted(ids, viewerOf())),
     payload: new DataLoader<string, ExecutionPayload>(
       async (ids) => {
-        const found = await executionReader.payloads(ids);
+        const found = await executionReads.payloads(ids);
         return ids.map((id) => found.get(id) ?? (found.has(id) ? tooLarge() : { input: null, output: null }));
       },
       { maxBatchSize: 200 },
     ),
     attempts: new DataLoader<string, AttemptRow[]>(async (ids) => {
-      const found = await executionReader.attempts(ids);
+      const found = await executionReads.attempts(ids, viewerOf());
       return ids.map((id) => found.get(id) ?? []);
     }),
-    decision: byMap((ids) => decisions.byIds(ids)),
-    latestDecision: byMap((ids) => decisions.latestByExecutions(ids)),
+    decision: byMap((ids) => decisions.byIds(ids, viewerOf())),
+    latestDecision: byMap((ids) => decisions.latestByExecutions(ids, viewerOf())),
     decisionOfGeneration: new DataLoader<{ executionId: string; generation: number }, StoredDecision | null, string>(
       async (keys) => {
-        const found = await decisions.byGenerations(keys);
+        const found = await decisions.byGenerations(keys, viewerOf());
         return keys.map((key) => found.get(generationKey(key)) ?? null);
       },
       { cacheKeyFn: generationKey },
     ),
-    whyWaiting: byMap((ids) => dispatcher.whyWaiting(ids)),
+    whyWaiting: byMap((ids) => (isBlind(viewerOf()) ? Promise.resolve(new Map()) : dispatcher.whyWaiting(ids))),
     lastExecutionAt: byMap((ids) => deploymentUsage.lastExecutions(ids)),
-    schedule: byMap((ids) => scheduleStore.byIds(ids)),
+    schedule: byMap((ids) => scheduleReads.byIds(ids, viewerOf())),
     scheduleInput: new DataLoader<number, JsonValue>(
       async (ids) => {
         const found = await scheduleStore.inputs(ids);

@@ -8,7 +8,7 @@ import { markNode, NodeRef } from './node.ts';
 const MAX_IDS = 200;
 
 /** null for what is no id, does not exist, or may not be read: the three look alike. */
-async function findNode(id: string, { loaders, services }: Context): Promise<object | null> {
+async function findNode(id: string, { loaders, services, viewer }: Context): Promise<object | null> {
   const parts = decodeId(id);
   if (!parts) return null;
   const { kind, raw } = parts;
@@ -21,16 +21,16 @@ async function findNode(id: string, { loaders, services }: Context): Promise<obj
       return mark(await loaders.decision.load(raw), 'DispatchDecision');
     case 'ev': {
       const [execution = '', sequence] = raw.split('-');
-      return mark(await services.executionReader.event(execution, Number(sequence)), 'ExecutionEvent');
+      return mark(await services.executionReads.event(execution, Number(sequence), viewer), 'ExecutionEvent');
     }
     case 'wk':
-      return mark(services.fleet.byId(Number(raw)), 'Worker');
+      return mark(services.workerReads.byId(Number(raw), viewer), 'Worker');
     case 'wf':
       return mark(await loaders.workflow.load(Number(raw)), 'Workflow');
     case 'wv':
       return mark(await loaders.version.load(Number(raw)), 'WorkflowVersion');
     case 'dp':
-      return mark(services.deployments.byId(Number(raw)), 'Deployment');
+      return mark(services.deploymentReads.byId(Number(raw), viewer), 'Deployment');
     case 'sd':
       return mark(await loaders.schedule.load(Number(raw)), 'Schedule');
   }

@@ -84,7 +84,8 @@ builder.subscriptionFields((t) => ({
     authScopes: { reads: 'worker:{name}:read' },
     type: WorkerEvent,
     args: { filter: t.arg({ type: WorkerFilterInput }) },
-    subscribe: (_root, { filter }, context) => view(workerSource(context.services, workerMatcher(filter)), context),
+    subscribe: (_root, { filter }, context) =>
+      view(workerSource(context.services, workerMatcher(filter), context), context),
     resolve: (event) => event,
   }),
   roleHealth: t.field({
@@ -96,7 +97,7 @@ builder.subscriptionFields((t) => ({
   deploymentChanges: t.field({
     authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentEvent,
-    subscribe: (_root, _args, context) => view(deploymentSource(context.services), context),
+    subscribe: (_root, _args, context) => view(deploymentSource(context.services, context), context),
     resolve: (event) => event,
   }),
   executionChanges: t.field({
@@ -104,7 +105,7 @@ builder.subscriptionFields((t) => ({
     type: ExecutionChange,
     args: { filter: t.arg({ type: ExecutionFilterInput }) },
     subscribe: async (_root, { filter }, context) =>
-      view(executionSource(context.services, await resolveExecutionFilter(filter, context.services)), context),
+      view(executionSource(context.services, await resolveExecutionFilter(filter, context), context), context),
     resolve: (event) => event,
   }),
   executionEvents: t.field({
@@ -112,11 +113,12 @@ builder.subscriptionFields((t) => ({
     type: ExecutionEventRef,
     description: 'From the first event, or from after `afterSequence`, to the end state; then it completes.',
     args: { id: t.arg.id({ required: true }), afterSequence: t.arg.int({ defaultValue: 0 }) },
-    subscribe: async (_root, { id, afterSequence }, { services }) => {
+    subscribe: async (_root, { id, afterSequence }, context) => {
+      const { services, viewer } = context;
       const raw = requireUuid('ex', id, 'id');
-      if (!(await services.executionReader.byIds([raw])).has(raw))
+      if (!(await services.executionReads.byIds([raw], viewer)).has(raw))
         throw new MusterError('NOT_FOUND', 'There is no such execution.', { field: 'id' });
-      return executionEventStream(services, raw, afterSequence ?? 0);
+      return executionEventStream(services, raw, afterSequence ?? 0, context);
     },
     resolve: (event) => event,
   }),
@@ -125,14 +127,15 @@ builder.subscriptionFields((t) => ({
     type: DecisionRef,
     description: 'Every decision as it is made; sampled to at most 50 a second unless an execution is named.',
     args: { filter: t.arg({ type: DecisionFilterInput }) },
-    subscribe: (_root, { filter }, { services }) => {
+    subscribe: (_root, { filter }, context) => {
+      const { services, viewer } = context;
       const { workflow, deployment, execution } = filter ?? {};
       const executionId = execution == null ? null : decodeUuid('ex', execution);
-      const deploymentId = deployment == null ? null : services.deployments.get(deployment)?.id;
+      const deploymentId = deployment == null ? null : services.deploymentReads.get(deployment, viewer)?.id;
       // Something is named that does not exist: nothing will match, and the stream stays open as any other.
       if (deploymentId === undefined || (execution != null && executionId === null)) return nothing();
       const workflowRef = workflow == null ? null : workflow.includes('/') ? workflow : `default/${workflow}`;
-      return decisionStream(services, { args: filter ?? {}, executionId, workflowRef, deploymentId });
+      return decisionStream(services, { args: filter ?? {}, executionId, workflowRef, deploymentId }, context);
     },
     resolve: (decision) => decision,
   }),
@@ -140,11 +143,11 @@ builder.subscriptionFields((t) => ({
     authScopes: { signedIn: true },
     type: FleetMetricsRef,
     args: { intervalMs: t.arg.int({ defaultValue: 1000 }) },
-    subscribe: (_root, { intervalMs }, { services }) => {
+    subscribe: (_root, { intervalMs }, context) => {
       const interval = intervalMs ?? 1000;
       if (interval < 250 || interval > 60_000)
         throw new MusterError('BAD_INPUT', 'intervalMs must be from 250 to 60000.', { field: 'intervalMs' });
-      return metricsStream(services, interval);
+      return metricsStream(context.services, interval, context);
     },
     resolve: (figures) => figures,
   }),

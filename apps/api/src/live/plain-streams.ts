@@ -3,6 +3,7 @@ import type { DecisionFilterArgs } from '../modules/decision/decision-list.ts';
 import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { EventRow } from '../modules/execution/execution-rows.ts';
 import type { FleetFigures } from '../modules/metrics/fleet-metrics.ts';
+import type { Viewer } from '../modules/viewer/viewer.ts';
 import type { Services } from '../services.ts';
 import { Bell, pause, stream } from './stream.ts';
 
@@ -12,14 +13,21 @@ const EVENT_PAGE = 200;
 /** What the bus loses, a look at the table finds. */
 const TICK_MS = 1_000;
 
+/** Who asks, with what he may do at the moment of looking. Errors: UNAUTHENTICATED, where his credential has ended. */
+export interface Asking {
+  readonly viewer: Viewer;
+}
+
 /**
- * The history of an execution after a sequence, then what happens, until it has ended and everything was told.
- * Errors: NOT_FOUND.
+ * The history of an execution after a sequence, then what happens, until it has ended and everything was told. `own`: of what the viewer has just started,
+ * whether or not he may read it otherwise. Errors: NOT_FOUND, also where it may not be read any more.
  */
 export function executionEventStream(
-  { executionReader, bus }: Services,
+  { executionReads, bus }: Services,
   id: string,
   afterSequence: number,
+  asking: Asking,
+  own = false,
 ): AsyncGenerator<EventRow, void, void> {
   return stream(async function* (signal) {
     const bell = new Bell();
@@ -30,9 +38,10 @@ export function executionEventStream(
       let after = afterSequence;
       while (!signal.aborted) {
         // The state is read before the history: of an ended execution the history is then whole.
-        const row = (await executionReader.byIds([id])).get(id);
+        const { viewer } = asking;
+        const row = (await executionReads[own ? 'acted' : 'byIds']([id], viewer)).get(id);
         if (!row) throw new MusterError('NOT_FOUND', 'There is no such execution.', { field: 'id' });
-        const events = await executionReader.events(id, after, EVENT_PAGE);
+        const events = await executionReads.events(id, after, EVENT_PAGE, viewer);
         for (const event of events) {
           yield event;
           after = event.sequence;
@@ -56,6 +65,7 @@ export function decisionStream(
     workflowRef: string | null;
     deploymentId: number | null;
   },
+  asking: Asking,
 ): AsyncGenerator<StoredDecision, void, void> {
   const { bus, decisions } = services;
   return stream(async function* (signal) {
@@ -86,11 +96,12 @@ export function decisionStream(
           await bell.wait(null, signal);
           continue;
         }
-        const found = await decisions.byIds(ids);
+        const found = await decisions.byIds(ids, asking.viewer);
         const matching = await matchingDecisions(
           ids.flatMap((id) => found.get(id) ?? []),
           filter,
           services,
+          asking.viewer,
         );
         for (const decision of matching) yield decision;
       }
@@ -103,7 +114,8 @@ export function decisionStream(
 async function matchingDecisions(
   found: readonly StoredDecision[],
   { args, workflowRef, deploymentId }: Parameters<typeof decisionStream>[1],
-  { executionReader, workflowStore }: Services,
+  { executionReads, workflowStore }: Services,
+  viewer: Viewer,
 ): Promise<StoredDecision[]> {
   const versions =
     workflowRef === null ? null : await workflowStore.versionsByIds(found.map(({ versionId }) => versionId));
@@ -122,15 +134,22 @@ async function matchingDecisions(
     );
   });
   if (deploymentId === null || matching.length === 0) return matching;
-  const rows = await executionReader.byIds(matching.map(({ executionId }) => executionId));
+  const rows = await executionReads.byIds(
+    matching.map(({ executionId }) => executionId),
+    viewer,
+  );
   return matching.filter(({ executionId }) => rows.get(executionId)?.deploymentId === deploymentId);
 }
 
 /** The figures now and then at every interval. */
-export function metricsStream({ metrics }: Services, intervalMs: number): AsyncGenerator<FleetFigures, void, void> {
+export function metricsStream(
+  { metrics }: Services,
+  intervalMs: number,
+  asking: Asking,
+): AsyncGenerator<FleetFigures, void, void> {
   return stream(async function* (signal) {
     while (!signal.aborted) {
-      yield await metrics.current();
+      yield await metrics.current(asking.viewer);
       await pause(intervalMs, signal);
     }
   });

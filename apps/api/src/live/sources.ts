@@ -6,6 +6,7 @@ import type { DeploymentRow } from '../modules/deployment/deployment-store.ts';
 import type { ExecutionQuery } from '../modules/execution/execution-filter.ts';
 import type { ExecutionRow } from '../modules/execution/execution-rows.ts';
 import { type RoleView, roleViews } from '../modules/worker/role-view.ts';
+import type { Asking } from './plain-streams.ts';
 import type { Services } from '../services.ts';
 import type { LiveSource } from './live-view.ts';
 
@@ -13,10 +14,14 @@ import type { LiveSource } from './live-view.ts';
 const MAX_SNAPSHOT = 10_000;
 const MAX_LOAD = 200;
 
-/** Workers of the fleet view; a worker object is replaced whenever something about it changes. */
+/**
+ * Workers of the fleet view, as in all sources those that the viewer may read at the moment of each event. A worker object is replaced whenever something
+ * about it changes.
+ */
 export function workerSource(
-  { fleet, bus }: Services,
+  { fleet, workerReads, bus }: Services,
   matches: (worker: FleetWorker) => boolean,
+  asking: Asking,
 ): LiveSource<FleetWorker> {
   return {
     watch(changed, lost) {
@@ -28,13 +33,14 @@ export function workerSource(
     },
     snapshot: (size) =>
       chunksOf(
-        fleet
-          .all()
+        workerReads
+          .all(asking.viewer)
           .filter(matches)
           .sort((a, b) => compareCodePoints(a.facts.name, b.facts.name)),
         size,
       ),
-    load: (names) => Promise.resolve(names.flatMap((name) => fleet.get(name) ?? []).filter(matches)),
+    load: (names) =>
+      Promise.resolve(names.flatMap((name) => workerReads.get(name, asking.viewer) ?? []).filter(matches)),
     keyOf: (worker) => worker.facts.name,
     idOf: (worker) => encodeId('wk', worker.registered ? worker.id : worker.facts.name),
     markOf: (worker) => worker,
@@ -66,7 +72,10 @@ export function roleSource({ fleet, deployments, bus }: Services): LiveSource<Ro
 }
 
 /** Deployments; their health changes with the roles that they name. */
-export function deploymentSource({ fleet, deployments, deploymentService, bus }: Services): LiveSource<DeploymentRow> {
+export function deploymentSource(
+  { fleet, deployments, deploymentReads, deploymentService, bus }: Services,
+  asking: Asking,
+): LiveSource<DeploymentRow> {
   return {
     watch(changed, lost) {
       const stops = [
@@ -83,10 +92,10 @@ export function deploymentSource({ fleet, deployments, deploymentService, bus }:
     },
     snapshot: (size) =>
       chunksOf(
-        deployments.all().sort((a, b) => compareCodePoints(a.slug, b.slug)),
+        deploymentReads.all(asking.viewer).sort((a, b) => compareCodePoints(a.slug, b.slug)),
         size,
       ),
-    load: (ids) => Promise.resolve(ids.flatMap((id) => deployments.byId(Number(id)) ?? [])),
+    load: (ids) => Promise.resolve(ids.flatMap((id) => deploymentReads.byId(Number(id), asking.viewer) ?? [])),
     keyOf: ({ id }) => String(id),
     idOf: ({ id }) => encodeId('dp', id),
     // Beside the row itself, what follows from the roles: health, shares, and how many workers a role has.
@@ -114,8 +123,9 @@ function roleMark(fleet: Services['fleet'], name: string): unknown {
 
 /** Executions; the bus says which changed, the table says what they are and whether they match. */
 export function executionSource(
-  { executionReader, bus }: Services,
+  { executionReads, bus }: Services,
   query: ExecutionQuery | null,
+  asking: Asking,
 ): LiveSource<ExecutionRow> {
   return {
     watch(changed, lost) {
@@ -131,7 +141,7 @@ export function executionSource(
           after: after === null ? null : [after],
           before: null,
         };
-        const { items, more, cursor } = await executionReader.page(query, page);
+        const { items, more, cursor } = await executionReads.page(query, page, asking.viewer);
         if (items.length > 0) yield items;
         read += items.length;
         after = items.at(-1)?.id ?? null;
@@ -144,7 +154,8 @@ export function executionSource(
       const wanted = query.ids === undefined ? ids : ids.filter((id) => query.ids?.includes(id));
       for (let i = 0; i < wanted.length; i += MAX_LOAD) {
         const page: Page = { limit: MAX_LOAD, backward: false, after: null, before: null };
-        rows.push(...(await executionReader.page({ ...query, ids: wanted.slice(i, i + MAX_LOAD) }, page)).items);
+        const these = { ...query, ids: wanted.slice(i, i + MAX_LOAD) };
+        rows.push(...(await executionReads.page(these, page, asking.viewer)).items);
       }
       return rows;
     },

@@ -7,7 +7,6 @@ import {
   testDatabase,
 } from '@muster/db/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXECUTIONS_OF_SCHEDULE } from '../../modules/schedule/schedule-store.ts';
 import type { Statement } from './executor.ts';
 import {
   FIRE_SCHEDULE,
@@ -54,7 +53,6 @@ const cases: [Statement, unknown[], { schedule: string[]; execution: string[] }]
   [READ_NEXT_SCHEDULE, [[1]], { schedule: ['schedule_next'], execution: [] }],
   [READ_QUEUED_SCHEDULES, [0], { schedule: ['schedule_queued'], execution: ['execution_schedule_open'] }],
   [READ_OPEN_OF_SCHEDULE, [5, at], { schedule: [], execution: ['execution_schedule_open'] }],
-  [EXECUTIONS_OF_SCHEDULE, [5, 'f'.repeat(32), 51], { schedule: [], execution: ['execution_schedule'] }],
   [
     FIRE_SCHEDULE,
     [1, 'me', ...start, 5, at, 1, at, 0, false, at],

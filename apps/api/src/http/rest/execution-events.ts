@@ -10,17 +10,17 @@ const TERMINAL: ReadonlySet<string> = new Set(TERMINAL_STATES);
 
 /**
  * Sends the history after a sequence and then what happens, each event with its sequence as id, until it has ended. The terminal event
- * brings the execution along.
+ * brings the execution along. `own`: this request has started it.
  */
-export async function sendExecutionEvents(call: RestCall, id: string, after: number): Promise<void> {
+export async function sendExecutionEvents(call: RestCall, id: string, after: number, own = false): Promise<void> {
   const { request, response, context, streams, keepAliveMs } = call;
   beginEventStream(response, { location: `/executions/${encodeId('ex', id)}` });
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  await sendEvents(response, executionEventStream(context.services, id, after), {
-    format: (event) => formatEvent(event, call),
+  await sendEvents(response, executionEventStream(context.services, id, after, context, own), {
+    format: (event) => formatEvent(event, call, own),
     open: streams,
     keepAliveMs,
   });
@@ -31,14 +31,14 @@ export async function hasNothingAfter({ context }: RestCall, id: string, after: 
   const row = await context.loaders.execution.load(id);
   if (row === null) throw noExecution();
   if (after === 0 || !isTerminal(row.state)) return false;
-  return (await context.services.executionReader.events(id, after, 1)).length === 0;
+  return (await context.services.executionReads.events(id, after, 1, context.viewer)).length === 0;
 }
 
-async function formatEvent(event: EventRow, { context }: RestCall): Promise<string> {
+async function formatEvent(event: EventRow, { context }: RestCall, own: boolean): Promise<string> {
   const json = eventJson(event);
   if (TERMINAL.has(event.type)) {
     context.renew();
-    json['execution'] = await executionJson(event.executionId, context);
+    json['execution'] = await executionJson(event.executionId, context, own ? 'acted' : 'execution');
   }
   return eventFrame(event.type, JSON.stringify(json), event.sequence);
 }

@@ -12,17 +12,24 @@ export function executionIdOf(id: string): string {
   return raw;
 }
 
-/** An execution as the REST routes show it, in the words of the GraphQL type. Errors: NOT_FOUND. */
-export async function executionJson(id: string, context: Context): Promise<Record<string, unknown>> {
-  const { loaders, services } = context;
-  const row = await loaders.execution.load(id);
+/**
+ * An execution as the REST routes show it, in the words of the GraphQL type. `found`: how it was come by: looked up, or just started or acted on by this
+ * request, which shows it whatever else the viewer may read. Errors: NOT_FOUND.
+ */
+export async function executionJson(
+  id: string,
+  context: Context,
+  found: 'execution' | 'acted' = 'execution',
+): Promise<Record<string, unknown>> {
+  const { loaders, services, viewer } = context;
+  const row = await loaders[found].load(id);
   if (row === null) throw noExecution();
   const [version, payload, latest] = await Promise.all([
-    loaders.version.load(row.versionId),
+    loaders.versionFacts.load(row.versionId),
     loaders.payload.load(id),
     loaders.latestDecision.load(id),
   ]);
-  const deployment = row.deploymentId === null ? undefined : services.deployments.byId(row.deploymentId);
+  const deployment = row.deploymentId === null ? null : services.deploymentReads.byId(row.deploymentId, viewer);
   const globalId = (raw: string | null): string | null => (raw === null ? null : encodeId('ex', raw));
   return {
     id: encodeId('ex', row.id),

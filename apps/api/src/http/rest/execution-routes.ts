@@ -14,7 +14,7 @@ function idOf({ params }: RestCall): string {
 
 async function changed(id: string, { context }: RestCall): Promise<RestAnswer> {
   context.renew();
-  return { status: 200, body: await executionJson(id, context) };
+  return { status: 200, body: await executionJson(id, context, 'acted') };
 }
 
 export const executionRoutes: readonly Route[] = [

@@ -119,10 +119,11 @@ async function startWorkflow(call: RestCall): Promise<string> {
   const { services, viewer, requestId } = call.context;
   const { version, ...options } = await readRun(call);
   const workflow = `${call.params['ns']}/${call.params['name']}`;
+  const use = { viewer, action: 'run' } as const;
   const versionId =
     version === undefined
       ? undefined
-      : encodeId('wv', (await services.workflows.versionNumbered(workflow, version, 'workflow')).id);
+      : encodeId('wv', (await services.workflows.versionNumbered(workflow, version, 'workflow', use)).id);
   return services.runs.runWorkflow({ ...options, workflow, versionId }, viewer, requestId);
 }
 
@@ -184,17 +185,17 @@ async function answerRun(call: RestCall, id: string, mode: Mode): Promise<RestAn
   const { context, signal } = call;
   const location = `/executions/${encodeId('ex', id)}`;
   if (mode === 'stream') {
-    await sendExecutionEvents(call, id, 0);
+    await sendExecutionEvents(call, id, 0, true);
     return null;
   }
-  if (mode === 'async') return { status: 202, body: await executionJson(id, context), headers: { location } };
+  if (mode === 'async') return { status: 202, body: await executionJson(id, context, 'acted'), headers: { location } };
   const { seconds, stated } = preferredWait(call);
   await context.services.executions.waitUntilEnded(id, seconds, signal);
   context.renew();
-  const row = await context.loaders.execution.load(id);
+  const row = await context.loaders.acted.load(id);
   return {
     status: row !== null && isTerminal(row.state) ? 200 : 202,
-    body: await executionJson(id, context),
+    body: await executionJson(id, context, 'acted'),
     headers: { location, ...(stated ? { 'preference-applied': `wait=${seconds}` } : {}) },
   };
 }

@@ -31,8 +31,8 @@ function page({ query, context }: RestCall, show: (worker: FleetWorker) => unkno
   const after = query.get('after');
   const role = query.get('role');
   const filter: WorkerFilter = { roles: role === undefined ? null : [role], statuses: statusFilter(query) };
-  const found = context.services.fleet
-    .all()
+  const found = context.services.workerReads
+    .all(context.viewer)
     .filter(workerMatcher(filter))
     .filter(({ facts }) => after === undefined || compareCodePoints(facts.name, after) > 0)
     .sort((a, b) => compareCodePoints(a.facts.name, b.facts.name));
@@ -52,8 +52,8 @@ function statusFilter(query: ReadonlyMap<string, string>): WorkerFilter['statuse
 
 /** Errors: NOT_FOUND. */
 function workerOf({ params, context }: RestCall): FleetWorker {
-  const worker = context.services.fleet.get(params['name'] ?? '');
-  if (worker === undefined) throw new MusterError('NOT_FOUND', 'There is no such worker.', { field: 'name' });
+  const worker = context.services.workerReads.get(params['name'] ?? '', context.viewer);
+  if (worker === null) throw new MusterError('NOT_FOUND', 'There is no such worker.', { field: 'name' });
   return worker;
 }
 

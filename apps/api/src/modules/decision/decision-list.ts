@@ -1,7 +1,6 @@
 import type { Context } from '../../graphql/context.ts';
 import { type Connection, connectionOf, encodeCursor, type PageArgs, pageOf } from '../../graphql/connection.ts';
 import { decodeUuid } from '../../graphql/ids.ts';
-import type { Services } from '../../services.ts';
 import type { DecisionFilter, StoredDecision } from './stored-decision.ts';
 
 /** As the API takes it. */
@@ -24,7 +23,7 @@ const ORDER = 'decisions';
 /** Names become keys. null: something is named that does not exist, so nothing matches. */
 export async function resolveDecisionFilter(
   args: DecisionFilterArgs | null | undefined,
-  services: Services,
+  { services, viewer }: Pick<Context, 'services' | 'viewer'>,
 ): Promise<DecisionFilter | null> {
   if (!args) return {};
   const filter: DecisionFilter = {
@@ -40,21 +39,20 @@ export async function resolveDecisionFilter(
     filter.executionId = id;
   }
   if (args.deployment != null) {
-    const deployment = services.deployments.get(args.deployment);
+    const deployment = services.deploymentReads.get(args.deployment, viewer);
     if (!deployment) return null;
     filter.deploymentId = deployment.id;
   }
   if (args.workflow != null) {
-    filter.versionIds = await services.workflowStore.versionIds({
-      ref: args.workflow.includes('/') ? args.workflow : `default/${args.workflow}`,
-    });
+    const ref = args.workflow.includes('/') ? args.workflow : `default/${args.workflow}`;
+    filter.versionIds = await services.workflowReads.versionIds({ ref }, viewer);
     if (filter.versionIds.length === 0) return null;
   }
   for (const key of ['worker', 'winner', 'candidate'] as const) {
     const name = args[key];
     if (name == null) continue;
     if (/\0|\p{Surrogate}/u.test(name)) return null;
-    const [id] = await services.executionReader.workerIds({ name });
+    const [id] = await services.executionReads.workerIds({ name });
     if (id === undefined) return null;
     filter[key] = id;
   }
@@ -67,7 +65,8 @@ export async function decisionConnection(
   args: PageArgs,
   filter: DecisionFilter | null,
 ): Promise<Connection<StoredDecision>> {
-  const { decisions } = context.services;
+  const { services, viewer } = context;
+  const { decisions } = services;
   const page = pageOf(args, ORDER, ['uuid'], context);
   if (filter === null)
     return connectionOf(page, ORDER, [], false, keysOf, () => Promise.resolve({ count: 0, exact: true }));
@@ -77,12 +76,8 @@ export async function decisionConnection(
     before: page.before === null ? undefined : String(page.before[0]),
     backward: page.backward,
   };
-  const onlyExecution =
-    filter.executionId !== undefined && Object.values(filter).filter((value) => value !== undefined).length === 1;
-  const found = onlyExecution
-    ? await decisions.byExecution(filter.executionId as string, request)
-    : await decisions.list(filter, request);
-  const connection = connectionOf(page, ORDER, found.items, found.more, keysOf, () => decisions.count(filter));
+  const found = await decisions.page(filter, request, viewer);
+  const connection = connectionOf(page, ORDER, found.items, found.more, keysOf, () => decisions.count(filter, viewer));
   if (!found.exhausted && found.cursor !== null) {
     connection.pageInfo[page.backward ? 'startCursor' : 'endCursor'] = encodeCursor(ORDER, [found.cursor]);
   }

@@ -225,6 +225,6 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: DecisionFilterInput }),
     },
     resolve: async (_root, { filter, ...page }, context) =>
-      decisionConnection(context, page, await resolveDecisionFilter(filter, context.services)),
+      decisionConnection(context, page, await resolveDecisionFilter(filter, context)),
   }),
 }));

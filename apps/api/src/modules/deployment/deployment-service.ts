@@ -17,7 +17,8 @@ import { decodeInt, encodeId } from '../../graphql/ids.ts';
 import { keyedFingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
 import { authorOf } from '../audit/audit-log.ts';
-import type { Viewer } from '../viewer/viewer.ts';
+import { mayReadNamed, mayReadWorkflow } from '../viewer/readable.ts';
+import { requirePermission, type Viewer } from '../viewer/viewer.ts';
 import type { VersionRow, WorkflowStore } from '../workflow/workflow-store.ts';
 import type { DeploymentDirectory } from './deployment-directory.ts';
 import type { Authorship, DeploymentRow, DeploymentStore, IdempotencyRow } from './deployment-store.ts';
@@ -62,6 +63,13 @@ export interface RollbackInput {
   force?: boolean | null | undefined;
 }
 
+/** Who wants to do what with a deployment, and which field names it. */
+export interface DeploymentUse {
+  readonly viewer: Viewer;
+  readonly action: 'read' | 'run' | 'write';
+  readonly field: string;
+}
+
 /** What a session would get now. */
 export interface ResolvedVariant {
   deployment: DeploymentRow;
@@ -91,9 +99,15 @@ export class DeploymentService {
     this.#roleChecker = (role) => deps.fleet.isRoleHealthy(role);
   }
 
-  /** Errors: NOT_FOUND. */
-  require(slug: string, field: string): DeploymentRow {
-    const row = this.#deps.directory.get(slug);
+  /**
+   * Shape, permission, existence: names cannot be probed. What may not be read is not there.
+   * Errors: FORBIDDEN where the viewer may not write or run it; NOT_FOUND.
+   */
+  #require(slug: string, { viewer, action, field }: DeploymentUse): DeploymentRow {
+    const named = checkSlug(slug, field).length === 0;
+    if (named && action !== 'read') requirePermission(viewer, `deployment:${slug}:${action}`, field);
+    const hidden = !named || (action === 'read' && !mayReadNamed(viewer, 'deployment', slug));
+    const row = hidden ? undefined : this.#deps.directory.get(slug);
     if (!row)
       throw new MusterError('NOT_FOUND', `There is no deployment ${JSON.stringify(slug.slice(0, 70))}.`, { field });
     return row;
@@ -112,9 +126,11 @@ export class DeploymentService {
     return variantShares(row.variants, this.#roleChecker);
   }
 
-  /** Errors: BAD_INPUT with every problem, NOT_FOUND never, CONFLICT for a slug in use or a key used with another input. */
+  /** Errors: FORBIDDEN, BAD_INPUT with every problem, NOT_FOUND never, CONFLICT for a slug in use or a key used with another input. */
   async create(input: CreateInput, viewer: Viewer, requestId: string): Promise<Written> {
     const { idempotencyKey, ...rest } = input;
+    const slugIssues = checkSlug(input.slug, 'slug');
+    if (slugIssues.length === 0) requirePermission(viewer, `deployment:${input.slug}:write`, 'slug');
     const key =
       idempotencyKey == null
         ? null
@@ -128,8 +144,8 @@ export class DeploymentService {
       const replay = await this.#replay(key);
       if (replay) return replay;
     }
-    const issues: Issue[] = [...checkSlug(input.slug, 'slug'), ...checkTexts(input)];
-    const variants = await this.#checkVariants(input.variants, issues);
+    const issues: Issue[] = [...slugIssues, ...checkTexts(input)];
+    const variants = await this.#checkVariants(input.variants, [], issues, viewer);
     refuseIssues(issues);
     const content = { module: input.module ?? null, description: input.description ?? null, variants };
     const made = await this.#deps.store.create(
@@ -147,13 +163,16 @@ export class DeploymentService {
   }
 
   /**
-   * Errors: NOT_FOUND; BAD_INPUT; CONFLICT with `current` where the revision is another one, with `waiting` where work waits for a variant that it removes
+   * Errors: FORBIDDEN; NOT_FOUND; BAD_INPUT; CONFLICT with `current` where the revision is another one, with `waiting` where work waits for a variant that it removes
    * (not with `force`).
    */
   async update(input: UpdateInput, viewer: Viewer, requestId: string): Promise<Written> {
-    const current = await this.#expect(input.slug, input.expectedRevision);
+    const current = await this.#expect(input.slug, input.expectedRevision, viewer);
     const issues: Issue[] = checkTexts(input);
-    const variants = input.variants == null ? current.variants : await this.#checkVariants(input.variants, issues);
+    const variants =
+      input.variants == null
+        ? current.variants
+        : await this.#checkVariants(input.variants, current.variants, issues, viewer);
     refuseIssues(issues);
     const change = {
       module: input.module === undefined ? current.module : input.module,
@@ -166,7 +185,7 @@ export class DeploymentService {
 
   /** Writes the content of an older revision as a new one. Errors as for `update`; NOT_FOUND for the revision. */
   async rollback(input: RollbackInput, viewer: Viewer, requestId: string): Promise<Written> {
-    const current = await this.#expect(input.slug, input.expectedRevision);
+    const current = await this.#expect(input.slug, input.expectedRevision, viewer);
     const issues: Issue[] = checkTexts(input);
     const old = await this.#deps.store.revision(current.id, input.toRevision);
     if (!old)
@@ -176,7 +195,9 @@ export class DeploymentService {
         ...variant,
         labels: Object.entries(variant.labels).map(([key, value]) => ({ key, value })),
       })),
+      old.variants,
       issues,
+      viewer,
     );
     refuseIssues(issues);
     const author = this.#author(viewer, requestId, input.comment ?? `Back to revision ${input.toRevision}`);
@@ -208,7 +229,7 @@ export class DeploymentService {
     requestId: string,
   ): Promise<void> {
     const { slug, expectedRevision, force } = input;
-    const current = await this.#expect(slug, expectedRevision);
+    const current = await this.#expect(slug, expectedRevision, viewer);
     const author = this.#author(viewer, requestId, null);
     const deleted = await this.#deps.store
       .delete(slug, expectedRevision, author, force ?? false)
@@ -227,9 +248,9 @@ export class DeploymentService {
     else this.#deps.directory.remove(id);
   }
 
-  /** Errors: NOT_FOUND, BAD_INPUT for an impossible session key, NO_HEALTHY_VARIANT. */
-  async resolve(slug: string, sessionKey: string | null, field = 'slug'): Promise<ResolvedVariant> {
-    const deployment = this.require(slug, field);
+  /** Errors: FORBIDDEN, NOT_FOUND, BAD_INPUT for an impossible session key, NO_HEALTHY_VARIANT. */
+  async resolve(slug: string, sessionKey: string | null, use: DeploymentUse): Promise<ResolvedVariant> {
+    const deployment = this.#require(slug, use);
     const { variant, sticky, skipped } = resolveDeployment(deployment, {
       sessionKey,
       roleChecker: this.#roleChecker,
@@ -257,17 +278,16 @@ export class DeploymentService {
   }
 
   /** What saving these variants would do. Nothing is stored. Errors as for `update`. */
-  async preview(input: {
-    slug: string;
-    variants: readonly VariantInput[];
-    sampleSessions: number;
-  }): Promise<PreviewResult> {
-    const current = this.require(input.slug, 'slug');
+  async preview(
+    input: { slug: string; variants: readonly VariantInput[]; sampleSessions: number },
+    viewer: Viewer,
+  ): Promise<PreviewResult> {
+    const current = this.#require(input.slug, { viewer, action: 'read', field: 'slug' });
     const issues: Issue[] = [];
     if (input.sampleSessions < 0 || input.sampleSessions > MAX_SAMPLE) {
       issues.push({ path: 'sampleSessions', code: 'RANGE', message: `sampleSessions must be from 0 to ${MAX_SAMPLE}` });
     }
-    const variants = await this.#checkVariants(input.variants, issues);
+    const variants = await this.#checkVariants(input.variants, current.variants, issues, viewer);
     refuseIssues(issues);
     const shares = variantShares(variants, this.#roleChecker);
     const sampled = new Map<string, number>();
@@ -309,12 +329,19 @@ export class DeploymentService {
     return warnings;
   }
 
-  async #checkVariants(inputs: readonly VariantInput[], issues: Issue[]): Promise<Variant[]> {
+  /** `known`: what is there already and may stay, whether or not the viewer may read the workflows. */
+  async #checkVariants(
+    inputs: readonly VariantInput[],
+    known: readonly Variant[],
+    issues: Issue[],
+    viewer: Viewer,
+  ): Promise<Variant[]> {
     const checked = checkVariants(inputs, 'variants');
     issues.push(...checked.issues);
     for (const [index, variant] of checked.value.entries()) {
       if (checked.issues.some((issue) => issue.path === `variants.${index}.flowId`)) continue;
-      const latest = await this.#deps.workflows.latestByRef(variant.flowId);
+      const visible = mayReadWorkflow(viewer, variant.flowId) || known.some(({ flowId }) => flowId === variant.flowId);
+      const latest = visible ? await this.#deps.workflows.latestByRef(variant.flowId) : null;
       if (!latest) {
         issues.push({
           path: `variants.${index}.flowId`,
@@ -338,8 +365,8 @@ export class DeploymentService {
   }
 
   /** What is known may be older than what the caller has read from another replica: then the table is asked. */
-  async #expect(slug: string, expectedRevision: number): Promise<DeploymentRow> {
-    const known = this.require(slug, 'slug');
+  async #expect(slug: string, expectedRevision: number, viewer: Viewer): Promise<DeploymentRow> {
+    const known = this.#require(slug, { viewer, action: 'write', field: 'slug' });
     if (known.revision === expectedRevision) return known;
     const current = await this.#deps.store.byId(known.id);
     if (current) this.#deps.directory.put(current);

@@ -78,7 +78,11 @@ export const ResolvedDeploymentRef = builder.objectRef<ResolvedVariant>('Resolve
   fields: (t) => ({
     deployment: t.field({ type: DeploymentRef, resolve: (r) => r.deployment }),
     variant: t.field({ type: DeploymentVariantRef, resolve: ({ deployment, variant }) => ({ deployment, variant }) }),
-    version: t.field({ type: WorkflowVersionRef, nullable: true, resolve: (r) => r.version }),
+    version: t.field({
+      type: WorkflowVersionRef,
+      nullable: true,
+      resolve: (r, _args, { loaders }) => loaders.version.load(r.version.id),
+    }),
     sticky: t.exposeBoolean('sticky', {
       description: 'True where the session key decided; false for a weighted draw.',
     }),
@@ -151,14 +155,14 @@ builder.queryFields((t) => ({
     type: ResolvedDeploymentRef,
     description: 'Which variant this session would get now; nothing runs.',
     args: { slug: t.arg.string({ required: true }), sessionKey: t.arg.string() },
-    resolve: (_root, { slug, sessionKey }, { services }) =>
-      services.deploymentService.resolve(slug, sessionKey ?? null),
+    resolve: (_root, { slug, sessionKey }, { services, viewer }) =>
+      services.deploymentService.resolve(slug, sessionKey ?? null, { viewer, action: 'read', field: 'slug' }),
   }),
   previewDeployment: t.field({
     authScopes: { reads: 'deployment:{slug}:read' },
     type: DeploymentPreview,
     args: { input: t.arg({ type: PreviewDeploymentInput, required: true }) },
-    resolve: (_root, { input }, { services }) =>
-      services.deploymentService.preview({ ...input, sampleSessions: input.sampleSessions ?? 1000 }),
+    resolve: (_root, { input }, { services, viewer }) =>
+      services.deploymentService.preview({ ...input, sampleSessions: input.sampleSessions ?? 1000 }, viewer),
   }),
 }));

@@ -197,7 +197,7 @@ builder.queryFields((t) => ({
     type: DeploymentRef,
     nullable: true,
     args: { slug: t.arg.string({ required: true }) },
-    resolve: (_root, { slug }, { services }) => services.deployments.get(slug) ?? null,
+    resolve: (_root, { slug }, { services, viewer }) => services.deploymentReads.get(slug, viewer),
   }),
   deployments: t.field({
     authScopes: { reads: 'deployment:{slug}:read' },
@@ -212,7 +212,7 @@ builder.queryFields((t) => ({
       descending: t.arg.boolean({ defaultValue: false }),
     },
     resolve: async (_root, args, context) => {
-      const { services } = context;
+      const { services, viewer } = context;
       const order = args.orderBy ?? 'SLUG';
       const descending = args.descending ?? false;
       const page = pageOf(
@@ -221,8 +221,8 @@ builder.queryFields((t) => ({
         [order === 'SLUG' ? 'text' : 'number', 'text'],
         context,
       );
-      const matching = services.deployments
-        .all()
+      const matching = services.deploymentReads
+        .all(viewer)
         .filter(deploymentMatcher(args.filter, (d) => services.deploymentService.health(d)));
       const last =
         order === 'LAST_EXECUTION'

@@ -12,6 +12,8 @@ export interface ExecutionQuery {
   parked?: boolean | undefined;
   sessionKey?: string | undefined;
   parentId?: string | undefined;
+  /** What a schedule started. */
+  scheduleId?: number | undefined;
   requiredWorker?: string | undefined;
   /** Smallest and largest raw id of a prefix; the same text may be a session key instead. */
   search?: { from: string; to: string; sessionKey: string } | { sessionKey: string } | undefined;
@@ -45,7 +47,14 @@ const RANGE = '($1::uuid IS NULL OR x.id < $1) AND ($2::uuid IS NULL OR x.id > $
 const PICK = (condition: string): string =>
   `SELECT x.id FROM execution x WHERE ${condition} AND ${RANGE} ORDER BY x.id DIR LIMIT $3`;
 
-type Indexed = 'version_id' | 'deployment_id' | 'worker_id' | 'session_key' | 'parent_id' | 'finished_state';
+type Indexed =
+  | 'version_id'
+  | 'deployment_id'
+  | 'worker_id'
+  | 'session_key'
+  | 'parent_id'
+  | 'schedule_id'
+  | 'finished_state';
 
 const CEILING = "COALESCE($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')";
 const FLOOR = "COALESCE($2::uuid, '00000000-0000-0000-0000-000000000000')";
@@ -123,6 +132,13 @@ export function chooseDriver(query: ExecutionQuery): Driver {
   if (query.ids) return { name: 'ids', text: PICK('x.id = ANY($4::uuid[])'), value: query.ids, covers: ['ids'] };
   if (query.parentId !== undefined)
     return { name: 'parent', text: pickBy('parent_id', '$4::uuid'), value: query.parentId, covers: ['parentId'] };
+  if (query.scheduleId !== undefined)
+    return {
+      name: 'schedule',
+      text: pickBy('schedule_id', '$4::int'),
+      value: query.scheduleId,
+      covers: ['scheduleId'],
+    };
   if (query.sessionKey !== undefined)
     return {
       name: 'session',
@@ -199,6 +215,7 @@ export function residualOf(
   add('parked', 'x.parked = $::bool', query.parked);
   add('sessionKey', 'x.session_key = $::text', query.sessionKey);
   add('parentId', 'x.parent_id = $::uuid', query.parentId);
+  add('scheduleId', 'x.schedule_id = $::int', query.scheduleId);
   add('requiredWorker', 'x.required_worker = $::text', query.requiredWorker);
   if (query.search && 'from' in query.search) {
     const { from, to, sessionKey } = query.search;

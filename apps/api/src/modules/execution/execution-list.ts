@@ -35,7 +35,7 @@ const MAX_LIST = 200;
 /** Names become keys. null: something is named that does not exist, so nothing matches. Errors: BAD_INPUT for lists that are too long. */
 export async function resolveExecutionFilter(
   given: ExecutionFilter | null | undefined,
-  services: Services,
+  { services, viewer }: Pick<Context, 'services' | 'viewer'>,
 ): Promise<ExecutionQuery | null> {
   const { workflow, namespace, deployment, worker, role, ids, parent, search, ...same } = withoutNulls(given ?? {});
   const texts = [workflow, namespace, worker, role, search, same.variant, same.sessionKey, same.requiredWorker];
@@ -44,10 +44,10 @@ export async function resolveExecutionFilter(
   const query: ExecutionQuery = { ...same };
   if (ids !== undefined) query.ids = readIds(ids);
   if (parent !== undefined) query.parentId = decodeUuid('ex', parent) ?? NOTHING;
-  if (deployment !== undefined) query.deploymentId = services.deployments.get(deployment)?.id ?? -1;
+  if (deployment !== undefined) query.deploymentId = services.deploymentReads.get(deployment, viewer)?.id ?? -1;
   if (workflow !== undefined || namespace !== undefined) {
     const ref = workflow === undefined || workflow.includes('/') ? workflow : `default/${workflow}`;
-    query.versionIds = await services.workflowStore.versionIds({ ref, namespace });
+    query.versionIds = await services.workflowReads.versionIds({ ref, namespace }, viewer);
   }
   if (worker !== undefined || role !== undefined) query.workerIds = await resolveWorkers({ worker, role }, services);
   const text = search?.trim();
@@ -71,11 +71,11 @@ function readIds(ids: readonly string[]): string[] {
 /** Ids of the workers of this name and role. */
 async function resolveWorkers(
   { worker, role }: { worker: string | undefined; role: string | undefined },
-  { executionReader }: Services,
+  { executionReads }: Services,
 ): Promise<number[]> {
-  const byRole = role === undefined ? null : await executionReader.workerIds({ role });
+  const byRole = role === undefined ? null : await executionReads.workerIds({ role });
   if (worker === undefined) return byRole ?? [];
-  const byName = await executionReader.workerIds({ name: worker });
+  const byName = await executionReads.workerIds({ name: worker });
   return byRole === null ? byName : byName.filter((id) => byRole.includes(id));
 }
 
@@ -92,14 +92,15 @@ export async function executionConnection(
   filter: ExecutionFilter | null | undefined,
   base: ExecutionQuery,
 ): Promise<Connection<ExecutionRow>> {
-  const { executionReader } = context.services;
+  const { services, viewer } = context;
+  const { executionReads } = services;
   const page = pageOf(args, ORDER, ['uuid'], context);
-  const resolved = await resolveExecutionFilter(filter, context.services);
+  const resolved = await resolveExecutionFilter(filter, context);
   const query = resolved === null ? null : mergeQueries(resolved, base);
   if (query === null)
     return connectionOf(page, ORDER, [], false, keysOf, () => Promise.resolve({ count: 0, exact: true }));
-  const { items, more, cursor } = await executionReader.page(query, page);
-  const connection = connectionOf(page, ORDER, items, more, keysOf, () => executionReader.count(query));
+  const { items, more, cursor } = await executionReads.page(query, page, viewer);
+  const connection = connectionOf(page, ORDER, items, more, keysOf, () => executionReads.count(query, viewer));
   // The walk gave up before the page was full: going on from where it ended finds the rest.
   if (cursor !== null) connection.pageInfo[page.backward ? 'startCursor' : 'endCursor'] = encodeCursor(ORDER, [cursor]);
   return connection;

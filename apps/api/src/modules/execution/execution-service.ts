@@ -8,9 +8,10 @@ import type { OperatorNote } from '../../dispatch/statements/operator-audit.ts';
 import type { UuidSource } from '../../dispatch/ids.ts';
 import type { Executor } from '../../dispatch/statements/executor.ts';
 import { databaseTrouble } from '../../lib/database-trouble.ts';
-import type { Viewer } from '../viewer/viewer.ts';
+import { mayReadExecutions, mayReadWorkflow } from '../viewer/readable.ts';
+import { may, requirePermission, type Viewer } from '../viewer/viewer.ts';
 import { type BindingChecks, checkBinding, trimHint } from './binding.ts';
-import { readForRetry, readStates, resumeExecution } from './execution-store.ts';
+import { readForRetry, readStates, resumeExecution, workflowOfExecution } from './execution-store.ts';
 import { SettleWatch } from './settle-watch.ts';
 import type { SubmitItem, SubmitOutcome } from './submission.ts';
 import { type FreshExecution, Submitter } from './submitter.ts';
@@ -77,9 +78,11 @@ export class ExecutionService {
   /**
    * Unassigned, unclaimed and paused executions are CANCELLED at once, claimed and running ones become CANCELLING until
    * their worker answers. Children that have not ended are cancelled too, and theirs. Cancelling twice is fine.
-   * Errors: NOT_FOUND; CONFLICT where it has COMPLETED or FAILED.
+   * Errors: FORBIDDEN; NOT_FOUND, also where the viewer may not read it; CONFLICT where it has COMPLETED or FAILED.
    */
   async cancel(id: string, viewer: Viewer, requestId: string | null = null): Promise<void> {
+    requirePermission(viewer, 'execution:*:cancel');
+    await this.#require(id, viewer, 'read');
     if (await this.#cancels.add({ id, by: viewer.name, note: this.#note(viewer, requestId) })) return;
     const row = (await readStates(this.#deps.executor, [id])).get(id);
     if (row === undefined) throw notFound();
@@ -90,9 +93,10 @@ export class ExecutionService {
 
   /**
    * A new execution with the same version, input, variant, roles, binding, hint, priority and routing input (ruling 32).
-   * Errors: NOT_FOUND; CONFLICT where it is not FAILED or CANCELLED.
+   * Errors: as `resume`; CONFLICT where it is not FAILED or CANCELLED.
    */
   async retry(id: string, viewer: Viewer): Promise<{ id: string }> {
+    await this.#require(id, viewer, 'run');
     const source = await readForRetry(this.#deps.executor, id);
     if (source === null) throw notFound();
     if (source.state !== 'FAILED' && source.state !== 'CANCELLED') {
@@ -124,8 +128,12 @@ export class ExecutionService {
     return { id: outcome.id };
   }
 
-  /** Errors: NOT_FOUND; CONFLICT where it is not PAUSED, or waits for something else than a resume. */
+  /**
+   * Errors: NOT_FOUND, also where the viewer may not read it; FORBIDDEN where he may not run its workflow; CONFLICT where it is not PAUSED, or waits for
+   * something else than a resume.
+   */
   async resume(id: string, input: JsonValue, viewer: Viewer, requestId: string | null = null): Promise<void> {
+    await this.#require(id, viewer, 'run');
     const { executor, bus, ids, parkTtlSeconds } = this.#deps;
     const note = this.#note(viewer, requestId);
     const text = JSON.stringify(input ?? null);
@@ -163,6 +171,15 @@ export class ExecutionService {
   async close(): Promise<void> {
     this.#settled.close();
     await Promise.all([this.#submitter.settled(), this.#cancels.settled()]);
+  }
+
+  /** What may not be read looks as what is not there, and only then is asked whether it may be run. Nothing is read for who may do it with all. */
+  async #require(id: string, viewer: Viewer, action: 'read' | 'run'): Promise<void> {
+    const reads = mayReadExecutions(viewer);
+    if (reads && may(viewer, 'workflow:*:*:read') && may(viewer, `workflow:*:*:${action}`)) return;
+    const ref = reads ? await workflowOfExecution(this.#deps.executor, id) : null;
+    if (ref === null || !mayReadWorkflow(viewer, ref)) throw notFound();
+    requirePermission(viewer, `workflow:${ref.replace('/', ':')}:${action}`, 'id');
   }
 
   async #cancelBatch(items: readonly Omit<CancelItem, 'eventId'>[]): Promise<boolean[]> {

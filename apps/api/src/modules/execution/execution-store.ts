@@ -37,6 +37,19 @@ export async function readForRetry(db: Executor, id: string): Promise<RetrySourc
   return row === undefined ? null : { ...row, id: rawId(row.id) };
 }
 
+const WORKFLOW_OF: Statement = {
+  name: 'workflow_of_execution',
+  priority: 'hot',
+  text: `SELECT w.namespace || '/' || w.name AS ref FROM execution x JOIN workflow_version v ON v.id = x.version_id JOIN workflow w ON w.id = v.workflow_id
+WHERE x.id = $1`,
+};
+
+/** namespace/name of what it runs; null where there is no such execution. */
+export async function workflowOfExecution(db: Executor, id: string): Promise<string | null> {
+  const { rows } = await db.run<{ ref: string }>(WORKFLOW_OF, [id]);
+  return rows[0]?.ref ?? null;
+}
+
 const READ_STATES: Statement = {
   name: 'execution_states',
   priority: 'hot',

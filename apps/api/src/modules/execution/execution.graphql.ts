@@ -84,7 +84,7 @@ ExecutionRef.implement({
     id: t.id({ resolve: (x) => encodeId('ex', x.id) }),
     workflowRef: t.string({
       description: 'namespace/name, also where workflow is null because the viewer may not read it.',
-      resolve: async (x, _args, { loaders }) => (await loaders.version.load(x.versionId))?.workflowRef ?? '',
+      resolve: async (x, _args, { loaders }) => (await loaders.versionFacts.load(x.versionId))?.workflowRef ?? '',
     }),
     workflow: t.field({
       type: WorkflowRef,
@@ -102,8 +102,8 @@ ExecutionRef.implement({
     deployment: t.field({
       type: DeploymentRef,
       nullable: true,
-      resolve: (x, _args, { services }) =>
-        x.deploymentId === null ? null : (services.deployments.byId(x.deploymentId) ?? null),
+      resolve: (x, _args, { services, viewer }) =>
+        x.deploymentId === null ? null : services.deploymentReads.byId(x.deploymentId, viewer),
     }),
     variantLabel: t.exposeString('variant', { nullable: true }),
     targetRoles: t.exposeStringList('targetRoles', {
@@ -129,14 +129,15 @@ ExecutionRef.implement({
     worker: t.field({
       type: WorkerRef,
       nullable: true,
-      resolve: (x, _args, { services }) => (x.workerId === null ? null : (services.fleet.byId(x.workerId) ?? null)),
+      resolve: (x, _args, { services, viewer }) =>
+        x.workerId === null ? null : services.workerReads.byId(x.workerId, viewer),
     }),
     requiredWorker: t.exposeString('requiredWorker', { nullable: true }),
     preferredWorker: t.exposeString('preferredWorker', { nullable: true }),
     priority: t.exposeInt('priority'),
     attempt: t.exposeInt('attempt'),
     maxAttempts: t.int({
-      resolve: async (x, _args, { loaders }) => (await loaders.version.load(x.versionId))?.maxAttempts ?? 1,
+      resolve: async (x, _args, { loaders }) => (await loaders.versionFacts.load(x.versionId))?.maxAttempts ?? 1,
     }),
     parent: t.field({
       type: ExecutionRef,
@@ -153,9 +154,10 @@ ExecutionRef.implement({
       description: 'Oldest first.',
       args: { first: t.arg.int(), after: t.arg.string() },
       resolve: async (x, args, context) => {
-        const reader = context.services.executionReader;
+        const { services, viewer } = context;
+        const reader = services.executionReads;
         const page = pageOf(args, 'events', ['int'], context);
-        const rows = await reader.events(x.id, Number(page.after?.[0] ?? 0), page.limit + 1);
+        const rows = await reader.events(x.id, Number(page.after?.[0] ?? 0), page.limit + 1, viewer);
         return connectionOf(
           page,
           'events',
@@ -196,7 +198,7 @@ ExecutionRef.implement({
       resolve: async (x, _args, { loaders }) => {
         const [latest, version] = await Promise.all([
           loaders.latestDecision.load(x.id),
-          loaders.version.load(x.versionId),
+          loaders.versionFacts.load(x.versionId),
         ]);
         return describeWhy(x, latest, version?.maxAttempts ?? 1);
       },
@@ -283,11 +285,9 @@ builder.queryFields((t) => ({
     authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: [ExecutionCounts],
     args: { filter: t.arg({ type: ExecutionFilterInput }) },
-    resolve: async (_root, { filter }, { services }) => {
-      const query = await resolveExecutionFilter(filter, services);
-      if (query === null) return [];
-      const filtered = Object.values(query).some((value) => value !== undefined);
-      return services.executionReader.counts(query, filtered);
+    resolve: async (_root, { filter }, context) => {
+      const query = await resolveExecutionFilter(filter, context);
+      return query === null ? [] : context.services.executionReads.counts(query, context.viewer);
     },
   }),
 }));

@@ -67,7 +67,7 @@ export class RunService {
   /** Answers the raw id. Errors: BAD_INPUT, ROUTING_INPUT_INVALID, NOT_FOUND, UNKNOWN_WORKER, CONFLICT, FORBIDDEN. */
   async runWorkflow(args: RunWorkflowArgs, viewer: Viewer, requestId: string): Promise<string> {
     const wait = checkWait(args.waitSeconds);
-    const item = await this.#workflowItem(args, requestId);
+    const item = await this.#workflowItem(args, viewer, requestId);
     const id = await this.#submitOne(item, viewer);
     if (wait > 0) await this.#deps.executions.waitUntilSettled(id, wait);
     return id;
@@ -82,7 +82,7 @@ export class RunService {
         try {
           if ((run.waitSeconds ?? 0) !== 0)
             throw new MusterError('BAD_INPUT', 'waitSeconds is for single runs.', { field: 'waitSeconds' });
-          return await this.#workflowItem(run, requestId);
+          return await this.#workflowItem(run, viewer, requestId);
         } catch (error) {
           if (error instanceof MusterError) return error;
           throw error;
@@ -117,7 +117,8 @@ export class RunService {
     viewer: Viewer,
   ): Promise<{ id: string; resolved: ResolvedVariant }> {
     for (let tries = 1; ; tries += 1) {
-      const resolved = await this.#deps.deployments.resolve(args.deployment, args.sessionKey ?? null, 'deployment');
+      const use = { viewer, action: 'run', field: 'deployment' } as const;
+      const resolved = await this.#deps.deployments.resolve(args.deployment, args.sessionKey ?? null, use);
       const { deployment, variant, version } = resolved;
       const item = {
         ...options,
@@ -146,7 +147,7 @@ export class RunService {
     return outcome.id;
   }
 
-  async #workflowItem(args: RunWorkflowArgs, requestId: string): Promise<SubmitItem> {
+  async #workflowItem(args: RunWorkflowArgs, viewer: Viewer, requestId: string): Promise<SubmitItem> {
     const options = this.#checkOptions(args, 'runWorkflow', requestId);
     const parsed = parseWorkflowRef(args.workflow);
     if (parsed === null)
@@ -156,7 +157,10 @@ export class RunService {
     const versionId = args.versionId == null ? null : decodeInt('wv', args.versionId);
     if (args.versionId != null && versionId === null)
       throw new MusterError('BAD_INPUT', 'versionId is not the id of a version.', { field: 'versionId' });
-    const version = await this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, versionId, 'workflow');
+    const version = await this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, versionId, 'workflow', {
+      viewer,
+      action: 'run',
+    });
     return { ...options, versionId: version.id, workflowRef: version.workflowRef, targetRoles: [] };
   }
 

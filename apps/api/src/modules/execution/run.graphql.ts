@@ -56,7 +56,7 @@ interface ById {
 }
 
 const loadExecution = async ({ id }: ById, context: Context): Promise<ExecutionRow> =>
-  requireRow(await context.loaders.execution.load(id));
+  requireRow(await context.loaders.acted.load(id));
 
 const RunPayload = builder.objectRef<ById>('RunPayload').implement({
   fields: (t) => ({
@@ -88,7 +88,7 @@ const RunResult = builder.objectRef<SubmitOutcome>('RunResult').implement({
     execution: t.field({
       type: ExecutionRef,
       nullable: true,
-      resolve: (outcome, _args, { loaders }) => ('id' in outcome ? loaders.execution.load(outcome.id) : null),
+      resolve: (outcome, _args, { loaders }) => ('id' in outcome ? loaders.acted.load(outcome.id) : null),
     }),
     error: t.field({
       type: RunError,

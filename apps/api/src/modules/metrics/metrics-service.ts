@@ -4,6 +4,8 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import type { Log } from '../../log.ts';
 import type { DeploymentDirectory } from '../deployment/deployment-directory.ts';
 import type { ExecutionReader } from '../execution/execution-reader.ts';
+import { mayReadExecutions, readableWorkflows } from '../viewer/readable.ts';
+import type { Viewer } from '../viewer/viewer.ts';
 import { roleViews } from '../worker/role-view.ts';
 import { fleetFigures, type FleetFigures, type StateCounts } from './fleet-metrics.ts';
 
@@ -47,7 +49,13 @@ export class MetricsService {
     await this.#writing;
   }
 
-  async current(): Promise<FleetFigures> {
+  /** Why executions are parked is told to those alone who may read all of them: it names roles, workers and affinities. */
+  async current(viewer: Viewer): Promise<FleetFigures> {
+    return shown(await this.figures(), viewer);
+  }
+
+  /** For the server itself. */
+  async figures(): Promise<FleetFigures> {
     const { fleet, deployments, dispatcher, now } = this.#deps;
     const counts = await this.#stateCounts();
     return fleetFigures(
@@ -60,7 +68,7 @@ export class MetricsService {
   }
 
   /** Oldest first. */
-  async history(minutes: number): Promise<FleetFigures[]> {
+  async history(minutes: number, viewer: Viewer): Promise<FleetFigures[]> {
     const { rows } = await this.#deps.executor.run<{ at: Date; data: FleetFigures }>(
       {
         name: 'fleet-history',
@@ -69,11 +77,10 @@ export class MetricsService {
       },
       [minutes],
     );
-    return rows.map(({ at, data }) => ({
-      ...data,
-      at,
-      parkedReasons: data.parkedReasons.map((reason) => ({ ...reason, oldest: new Date(reason.oldest) })),
-    }));
+    return rows.map(({ at, data }) => {
+      const parkedReasons = data.parkedReasons.map((reason) => ({ ...reason, oldest: new Date(reason.oldest) }));
+      return shown({ ...data, at, parkedReasons }, viewer);
+    });
   }
 
   #stateCounts(): Promise<StateCounts> {
@@ -98,10 +105,15 @@ export class MetricsService {
           text: `WITH old AS (DELETE FROM fleet_minute WHERE at < clock_timestamp() - interval '24 hours')
             INSERT INTO fleet_minute (at, data) VALUES (date_trunc('minute', clock_timestamp()), $1::json) ON CONFLICT (at) DO NOTHING`,
         },
-        [JSON.stringify(await this.current())],
+        [JSON.stringify(await this.figures())],
       );
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'the figures of this minute could not be kept');
     }
   }
+}
+
+function shown(figures: FleetFigures, viewer: Viewer): FleetFigures {
+  const all = mayReadExecutions(viewer) && readableWorkflows(viewer) === 'all';
+  return all ? figures : { ...figures, parkedReasons: [] };
 }

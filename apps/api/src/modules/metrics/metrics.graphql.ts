@@ -50,7 +50,7 @@ export const FleetMetricsRef = builder.objectRef<FleetFigures>('FleetMetrics').i
     degradedDecisionsPerMinute: t.exposeFloat('degradedDecisionsPerMinute'),
     parkedReasons: t.expose('parkedReasons', {
       type: [ParkedReasonCount],
-      description: 'Most frequent first, at most 10.',
+      description: 'Most frequent first, at most 10. Empty for those who may not read every execution.',
     }),
   }),
 });
@@ -59,18 +59,18 @@ builder.queryFields((t) => ({
   fleetMetrics: t.field({
     authScopes: { signedIn: true },
     type: FleetMetricsRef,
-    resolve: (_root, _args, { services }) => services.metrics.current(),
+    resolve: (_root, _args, { services, viewer }) => services.metrics.current(viewer),
   }),
   fleetHistory: t.field({
     authScopes: { signedIn: true },
     type: [FleetMetricsRef],
     description: 'One point per minute, at most 24 h, oldest first; written by the leader.',
     args: { minutes: t.arg.int({ defaultValue: 60 }) },
-    resolve: (_root, { minutes }, { services }) => {
+    resolve: (_root, { minutes }, { services, viewer }) => {
       const window = minutes ?? 60;
       if (window < 1 || window > 1440)
         throw new MusterError('BAD_INPUT', 'minutes must be from 1 to 1440 (24 hours).', { field: 'minutes' });
-      return services.metrics.history(window);
+      return services.metrics.history(window, viewer);
     },
   }),
 }));

@@ -30,7 +30,7 @@ export function createPrometheus(metrics: MetricsService, leading: () => boolean
   ]);
   const leader = gauge('muster_leader', '1 where this process dispatches.');
   return async () => {
-    const now = await metrics.current();
+    const now = await metrics.figures();
     workers.set({ status: 'healthy' }, now.healthyWorkers);
     workers.set({ status: 'unhealthy' }, now.unhealthyWorkers);
     workers.set({ status: 'stale' }, now.staleWorkers);

@@ -97,7 +97,7 @@ builder.queryFields((t) => ({
     authScopes: { permission: ['worker:*:read', 'workflow:{namespace}:{name}:read'] },
     type: DispatchPreviewRef,
     args: { input: t.arg({ type: PreviewInput, required: true }) },
-    resolve: (_root, { input }, { services }) => services.previews.preview(input),
+    resolve: (_root, { input }, { services, viewer }) => services.previews.preview(input, viewer),
   }),
   selectorKeys: t.field({
     authScopes: { reads: 'worker:{name}:read' },
@@ -108,11 +108,11 @@ builder.queryFields((t) => ({
       prefix: t.arg.string(),
       first: t.arg.int({ defaultValue: 50 }),
     },
-    resolve: (_root, { kind, prefix, first }, { services }) => {
+    resolve: (_root, { kind, prefix, first }, { services, viewer }) => {
       const limit = first ?? 50;
       if (limit < 0 || limit > 200)
         throw new MusterError('BAD_INPUT', 'first must be from 0 to 200.', { field: 'first' });
-      return selectorKeys(services.fleet.all(), kind, prefix ?? '', limit);
+      return selectorKeys(services.workerReads.all(viewer), kind, prefix ?? '', limit);
     },
   }),
 }));

@@ -12,9 +12,10 @@ import type { Dispatcher, PreviewRequest } from '../../dispatch/dispatch-api.ts'
 import type { Fleet } from '../../fleet/fleet.ts';
 import { decodeUuid } from '../../graphql/ids.ts';
 import { issuesError } from '../../lib/issues.ts';
-import type { DecisionReader } from '../decision/stored-decision.ts';
-import type { ExecutionReader } from '../execution/execution-reader.ts';
+import type { DecisionReads } from '../decision/decision-reads.ts';
+import type { ExecutionReads } from '../execution/execution-reads.ts';
 import { readRoutingInput } from '../execution/run-service.ts';
+import { requirePermission, type Viewer } from '../viewer/viewer.ts';
 import {
   type CompiledParts,
   compileParts,
@@ -40,8 +41,8 @@ export interface PreviewArgs {
 
 export interface PreviewServiceDeps {
   dispatcher: Dispatcher;
-  decisions: DecisionReader;
-  executions: ExecutionReader;
+  decisions: DecisionReads;
+  executions: ExecutionReads;
   workflows: WorkflowService;
   workflowStore: WorkflowStore;
   fleet: Fleet;
@@ -60,43 +61,50 @@ export class PreviewService {
 
   /**
    * Parts that are given beside a workflow or decision take the place of its own. With a decision, what is absent comes from its execution, but
-   * never its routing input. Errors: POLICY_INVALID, ROUTING_INPUT_INVALID, BAD_INPUT, NOT_FOUND, UNKNOWN_WORKER.
+   * never its routing input. Takes `worker:*:read`, and the workflow's `read`, else it is not there. Errors: FORBIDDEN, POLICY_INVALID, ROUTING_INPUT_INVALID, BAD_INPUT, NOT_FOUND, UNKNOWN_WORKER.
    */
-  async preview(args: PreviewArgs): Promise<{ decision: Decision; warnings: string[] }> {
+  async preview(args: PreviewArgs, viewer: Viewer): Promise<{ decision: Decision; warnings: string[] }> {
     const routingInput = readRoutingInput(args.routingInput);
     const issues: Issue[] = [...checkTargetRoles(args.targetRoles ?? [], 'targetRoles'), ...checkWeights(args.weights)];
     const policyIssues: Issue[] = [];
     const parts = compileParts(args, policyIssues);
     const all = [...issues, ...policyIssues];
     if (all.length > 0) throw issuesError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', all);
+    requirePermission(viewer, 'worker:*:read');
     if (args.requiredWorker != null && !this.#deps.fleet.get(args.requiredWorker.trim())?.registered) {
       throw new MusterError('UNKNOWN_WORKER', 'requiredWorker names no worker.', { field: 'requiredWorker' });
     }
-    const past = args.decision == null ? null : await this.#past(args.decision);
-    const version = await this.#version(args.workflow, past?.version ?? null);
+    const past = args.decision == null ? null : await this.#past(args.decision, viewer);
+    const version = await this.#version(args.workflow, past?.version ?? null, viewer);
     const rules = mergeRules(parts, args.runner, version);
     const request: PreviewRequest = { rules, ...placementOf(args, past), routingInput, decisionId: past?.decisionId };
     const decision = await this.#deps.dispatcher.preview(request);
     return { decision, warnings: past ? [] : this.#warnings(rules, decision) };
   }
 
-  async #version(ref: string | null | undefined, fallback: VersionRow | null): Promise<VersionRow | null> {
+  async #version(
+    ref: string | null | undefined,
+    fallback: VersionRow | null,
+    viewer: Viewer,
+  ): Promise<VersionRow | null> {
     if (ref == null) return fallback;
     const parsed = parseWorkflowRef(ref);
     if (!parsed)
       throw new MusterError('NOT_FOUND', 'workflow must be the namespace/name of a registered workflow.', {
         field: 'workflow',
       });
-    return this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, null, 'workflow');
+    const use = { viewer, action: 'read' } as const;
+    return this.#deps.workflows.versionFor(`${parsed.namespace}/${parsed.name}`, null, 'workflow', use);
   }
 
-  async #past(id: string): Promise<Past> {
+  async #past(id: string, viewer: Viewer): Promise<Past> {
     const decisionId = decodeUuid('de', id);
-    const decision = decisionId === null ? undefined : (await this.#deps.decisions.byIds([decisionId])).get(decisionId);
+    const found = decisionId === null ? null : await this.#deps.decisions.byIds([decisionId], viewer);
+    const decision = found?.get(decisionId ?? '');
     if (!decision) throw new MusterError('NOT_FOUND', 'There is no such decision.', { field: 'decision' });
     const { executionId, versionId } = decision;
     const [rows, payloads, version] = await Promise.all([
-      this.#deps.executions.byIds([executionId]),
+      this.#deps.executions.byIds([executionId], viewer),
       this.#deps.executions.payloads([executionId]),
       this.#deps.workflowStore.versionById(versionId),
     ]);

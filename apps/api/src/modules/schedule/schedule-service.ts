@@ -1,4 +1,4 @@
-import { type Issue, MAX_LISTED_RUNS, MusterError, nextRuns } from '@muster/core';
+import { isName, type Issue, MAX_LISTED_RUNS, MAX_NAME, MusterError, nextRuns } from '@muster/core';
 import type { Bus } from '../../bus/bus.ts';
 import type { UuidSource } from '../../dispatch/ids.ts';
 import type { ScheduleTarget } from '../../dispatch/statements/schedule-fire.ts';
@@ -8,8 +8,9 @@ import { issuesError } from '../../lib/issues.ts';
 import type { Log } from '../../log.ts';
 import { checkKey } from '../deployment/deployment-service.ts';
 import { authorOf } from '../audit/audit-log.ts';
-import type { Viewer } from '../viewer/viewer.ts';
+import { onBehalfOf, requirePermission, type Viewer } from '../viewer/viewer.ts';
 import { readScheduleInput, type ScheduleInput } from './schedule-input.ts';
+import { requireTarget } from './schedule-targets.ts';
 import { type ScheduleRow, type TargetColumns, timingOf } from './schedule-row.ts';
 import type { KeyRow, ScheduleContent, ScheduleStore, ScheduleWrite } from './schedule-store.ts';
 
@@ -18,8 +19,8 @@ export interface ScheduleServiceDeps {
   bus: Bus;
   ids: UuidSource;
   queue: { offer(ids: readonly string[]): void };
-  /** What a run starts now. Errors: NOT_FOUND, BAD_INPUT, NO_HEALTHY_VARIANT. */
-  targetOf(target: TargetColumns): Promise<ScheduleTarget>;
+  /** What a run starts now. Errors: FORBIDDEN, NOT_FOUND, BAD_INPUT, NO_HEALTHY_VARIANT. */
+  targetOf(target: TargetColumns, viewer: Viewer): Promise<ScheduleTarget>;
   /** Park time of executions of schedules that bring none; 0: for ever. */
   parkTtlSeconds: number;
   /** ms by the database's clock. */
@@ -66,7 +67,7 @@ export interface PlannedRun {
 
 const NO_RUN = 'Nothing can be started now';
 
-/** What users do to schedules. Their runs are the leader's. */
+/** What users do to schedules, each with `schedule:{name}:write`, and the right to run what it runs where it will run in their name. Its runs are the leader's. */
 export class ScheduleService {
   readonly #deps: ScheduleServiceDeps;
 
@@ -74,8 +75,9 @@ export class ScheduleService {
     this.#deps = deps;
   }
 
-  /** Errors: NOT_FOUND. */
-  async require(name: string, field = 'name'): Promise<ScheduleRow> {
+  /** Shape, permission, existence: names cannot be probed. Errors: FORBIDDEN, NOT_FOUND. */
+  async #require(name: string, viewer: Viewer, field = 'name'): Promise<ScheduleRow> {
+    requireWrite(name, viewer, field);
     const row = await this.#deps.store.byName(name);
     if (!row)
       throw new MusterError('NOT_FOUND', `There is no schedule ${JSON.stringify(name.slice(0, 130))}.`, { field });
@@ -83,7 +85,7 @@ export class ScheduleService {
   }
 
   /**
-   * Errors: BAD_INPUT with every problem (ROUTING_INPUT_INVALID where only the routing input is wrong); CONFLICT for a name in use, or a key used
+   * Errors: FORBIDDEN; BAD_INPUT with every problem (ROUTING_INPUT_INVALID where only the routing input is wrong); CONFLICT for a name in use, or a key used
    * with another input.
    */
   async create(args: CreateScheduleArgs, viewer: Viewer, requestId: string): Promise<WrittenSchedule> {
@@ -97,9 +99,10 @@ export class ScheduleService {
             key: checkKey(idempotencyKey),
             hmac: keyedFingerprint(this.#deps.idempotencyKey, rest),
           };
+    requireWrite(args.name, viewer, 'name');
     const replayed = key && (await this.#replay(key));
     if (replayed) return replayed;
-    const content = await this.#read(args, null, requestId);
+    const content = await this.#read(args, null, viewer, requestId);
     if (args.paused) Object.assign(content, { nextAt: null, ...this.#pausedBy(viewer) });
     const write = this.#write('schedule.create', content, viewer, requestId);
     const made = await this.#deps.store.create(write, key);
@@ -111,9 +114,10 @@ export class ScheduleService {
 
   /** What is absent stays; a paused schedule stays paused. Errors: as for `create`; NOT_FOUND; CONFLICT with `current`. */
   async update(args: UpdateScheduleArgs, viewer: Viewer, requestId: string): Promise<WrittenSchedule> {
-    const before = await this.#expect(args.name, args.expectedRevision);
+    const before = await this.#expect(args.name, args.expectedRevision, viewer);
     const { newName, ...input } = args;
-    const content = await this.#read({ ...input, name: newName }, before, requestId);
+    if (newName != null) requireWrite(newName, viewer, 'newName');
+    const content = await this.#read({ ...input, name: newName }, before, viewer, requestId);
     const write = this.#write('schedule.update', content, viewer, requestId);
     const made = await this.#deps.store.update(before, args.expectedRevision, write);
     return this.#written(made ?? (await this.#conflict(before)));
@@ -126,7 +130,7 @@ export class ScheduleService {
     viewer: Viewer,
     requestId: string,
   ): Promise<WrittenSchedule> {
-    const before = await this.#expect(name, expectedRevision);
+    const before = await this.#expect(name, expectedRevision, viewer);
     if (before.paused) return this.#written(before);
     const content = { nextAt: null, queuedAt: null, ...this.#pausedBy(viewer) };
     return this.#change('schedule.pause', before, content, viewer, requestId);
@@ -139,7 +143,8 @@ export class ScheduleService {
     viewer: Viewer,
     requestId: string,
   ): Promise<WrittenSchedule> {
-    const before = await this.#expect(name, expectedRevision);
+    const before = await this.#expect(name, expectedRevision, viewer);
+    requireTarget(before, viewer);
     if (!before.paused) return this.#written(before);
     const [next] = this.plannedRuns(before, 1);
     const content = { paused: false, pausedBy: null, pausedAt: null, nextAt: next?.at ?? null };
@@ -162,12 +167,13 @@ export class ScheduleService {
             key: checkKey(idempotencyKey),
             hmac: keyedFingerprint(secret, rest),
           };
+    requireWrite(args.name, viewer, 'name');
     const replayed = key && (await this.#replayRun(key));
     if (replayed) return replayed;
     // Changed at this very moment: once more with what it says now.
     for (let tries = 0; tries < 3; tries += 1) {
-      const schedule = await this.require(args.name);
-      const target = await targetOf(schedule);
+      const schedule = await this.#require(args.name, viewer);
+      const target = await targetOf(schedule, viewer);
       const executionId = ids.next();
       const start = {
         schedule,
@@ -190,7 +196,7 @@ export class ScheduleService {
 
   /** Executions that it started go on. Errors: NOT_FOUND; CONFLICT as for `update`. */
   async delete(name: string, expectedRevision: number, viewer: Viewer, requestId: string): Promise<void> {
-    const before = await this.#expect(name, expectedRevision);
+    const before = await this.#expect(name, expectedRevision, viewer);
     if (!(await this.#deps.store.delete(before, expectedRevision, authorOf(viewer, requestId))))
       await this.#conflict(before);
   }
@@ -224,12 +230,18 @@ export class ScheduleService {
     return this.plannedRuns({ ...EMPTY_TIMING, ...content }, count);
   }
 
-  async #read(input: ScheduleInput, before: ScheduleRow | null, requestId: string): Promise<ScheduleContent> {
+  async #read(
+    input: ScheduleInput,
+    before: ScheduleRow | null,
+    viewer: Viewer,
+    requestId: string,
+  ): Promise<ScheduleContent> {
     const { now, random, log } = this.#deps;
     const issues: Issue[] = [];
     const options = { before, now: now(), random, namePath: before === null ? 'name' : 'newName' };
     const { content, routing } = readScheduleInput(input, issues, options);
-    issues.push(...(await this.#targetIssues(content, before, issues)));
+    requireTarget({ workflow: null, deployment: null, ...before, ...content }, viewer);
+    issues.push(...(await this.#targetIssues(content, before, issues, viewer)));
     refuse(issues);
     if (routing !== undefined) content.routingInput = routing;
     if (routing) log.info({ requestId, routingKeys: Object.keys(routing) }, 'routing input received');
@@ -237,13 +249,18 @@ export class ScheduleService {
   }
 
   /** A target that is given must be there now; that nothing of it is healthy now is no problem. */
-  async #targetIssues(content: ScheduleContent, before: ScheduleRow | null, found: readonly Issue[]): Promise<Issue[]> {
+  async #targetIssues(
+    content: ScheduleContent,
+    before: ScheduleRow | null,
+    found: readonly Issue[],
+    viewer: Viewer,
+  ): Promise<Issue[]> {
     const given = content.workflow != null || content.deployment != null || content.versionId != null;
     const known = (path: string): boolean => found.some((issue) => issue.path === path);
     if (!given || known('workflow') || known('deployment') || known('versionId')) return [];
     const { workflow = null, deployment = null, versionId = null } = { ...before, ...content };
     try {
-      await this.#deps.targetOf({ workflow, deployment, versionId, sessionKey: null });
+      await this.#deps.targetOf({ workflow, deployment, versionId, sessionKey: null }, viewer);
       return [];
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
@@ -279,8 +296,8 @@ export class ScheduleService {
   }
 
   /** `expectedRevision` null: whatever it is. */
-  async #expect(name: string, expectedRevision: number | null): Promise<ScheduleRow> {
-    const row = await this.require(name);
+  async #expect(name: string, expectedRevision: number | null, viewer: Viewer): Promise<ScheduleRow> {
+    const row = await this.#require(name, viewer);
     if (expectedRevision !== null && row.revision !== expectedRevision) throw revisionConflict(row);
     return row;
   }
@@ -301,7 +318,7 @@ export class ScheduleService {
   async #warnings(schedule: ScheduleRow): Promise<string[]> {
     const warnings: string[] = [];
     try {
-      await this.#deps.targetOf(schedule);
+      await this.#deps.targetOf(schedule, onBehalfOf(schedule.updatedBy));
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
       warnings.push(`${NO_RUN}: ${error.message}`);
@@ -335,6 +352,11 @@ export class ScheduleService {
       field: 'idempotencyKey',
     });
   }
+}
+
+/** A name that none can have is for the check of shapes. Errors: FORBIDDEN. */
+function requireWrite(name: string, viewer: Viewer, field: string): void {
+  if (isName(name, MAX_NAME)) requirePermission(viewer, `schedule:${name}:write`, field);
 }
 
 const EMPTY_TIMING = {

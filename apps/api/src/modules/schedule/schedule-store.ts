@@ -1,13 +1,14 @@
 import { type JsonObject, type JsonValue, MusterError } from '@muster/core';
 import { Prisma, type PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
-import type { Executor, Statement } from '../../dispatch/statements/executor.ts';
+import type { Executor } from '../../dispatch/statements/executor.ts';
 import { type ScheduleStart, START_SCHEDULE, startScheduleValues } from '../../dispatch/statements/schedule-fire.ts';
 import { IDEMPOTENCY_DAYS } from '../../dispatch/statements/submit.ts';
 import type { Page } from '../../graphql/connection.ts';
 import { encodeId } from '../../graphql/ids.ts';
 import { boundedCount, type Count, cutPage } from '../../graphql/page-rows.ts';
 import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
+import type { ReadableNames } from '../viewer/readable.ts';
 import type { ScheduleRow } from './schedule-row.ts';
 
 /** What a user decides about a schedule; absent: stays as it is. */
@@ -84,14 +85,6 @@ export interface ScheduleFilter {
 /** All inputs of one answer together. */
 const MAX_INPUT_BYTES = 33_554_432;
 
-const LAST_ID = 'ffffffffffffffffffffffffffffffff';
-
-export const EXECUTIONS_OF_SCHEDULE: Statement = {
-  name: 'executions_of_schedule',
-  priority: 'read',
-  text: 'SELECT x.id FROM execution x WHERE x.schedule_id = $1 AND x.id < $2::uuid ORDER BY x.schedule_id DESC, x.id DESC LIMIT $3',
-};
-
 const SELECT = {
   id: true,
   name: true,
@@ -158,8 +151,12 @@ export class ScheduleStore {
   }
 
   /** By name. */
-  async page(page: Page, filter: ScheduleFilter): Promise<{ items: ScheduleRow[]; more: boolean }> {
-    const and = conditions(filter);
+  async page(
+    page: Page,
+    filter: ScheduleFilter,
+    readable: ReadableNames,
+  ): Promise<{ items: ScheduleRow[]; more: boolean }> {
+    const and = [...conditions(filter), among(readable)];
     if (page.after) and.push({ name: { gt: String(page.after[0]) } });
     if (page.before) and.push({ name: { lt: String(page.before[0]) } });
     const rows = await this.#prisma.schedule.findMany({
@@ -171,8 +168,9 @@ export class ScheduleStore {
     return cutPage(rows.map(fromPrisma), page);
   }
 
-  async count(filter: ScheduleFilter): Promise<Count> {
-    return boundedCount(await this.#prisma.schedule.count({ where: { AND: conditions(filter) }, take: 10_001 }));
+  async count(filter: ScheduleFilter, readable: ReadableNames): Promise<Count> {
+    const where = { AND: [...conditions(filter), among(readable)] };
+    return boundedCount(await this.#prisma.schedule.count({ where, take: 10_001 }));
   }
 
   /** Inputs by schedule; undefined where all of them together are too large for one answer. */
@@ -203,31 +201,6 @@ export class ScheduleStore {
       [ids],
     );
     return new Map(rows.map(({ id, ...row }) => [rawId(id), row]));
-  }
-
-  /** Raw ids of what it started, newest first. */
-  async executionIds(id: number, page: Page): Promise<{ items: string[]; more: boolean }> {
-    const { rows } = await this.#db.run<{ id: string }>(EXECUTIONS_OF_SCHEDULE, [
-      id,
-      String(page.after?.[0] ?? LAST_ID),
-      page.limit + 1,
-    ]);
-    return cutPage(
-      rows.map((row) => rawId(row.id)),
-      page,
-    );
-  }
-
-  async executionCount(id: number): Promise<Count> {
-    const { rows } = await this.#db.run<{ n: number }>(
-      {
-        name: 'count_executions_of_schedule',
-        priority: 'read',
-        text: 'SELECT count(*)::int AS n FROM (SELECT FROM execution x WHERE x.schedule_id = $1 LIMIT 10001) AS counted',
-      },
-      [id],
-    );
-    return boundedCount(rows[0]?.n ?? 0);
   }
 
   /** `key-used`: the idempotency key was spent before. Errors: CONFLICT where the name is taken. */
@@ -413,6 +386,10 @@ async function spendRunKey(
       SET hmac = excluded.hmac, execution_id = excluded.execution_id, answer = excluded.answer, at = excluded.at
       WHERE known.at < clock_timestamp() - make_interval(days => ${IDEMPOTENCY_DAYS}::int)`;
   return spent === 1;
+}
+
+function among(readable: ReadableNames): Prisma.ScheduleWhereInput {
+  return readable === 'all' ? {} : { name: { in: [...readable] } };
 }
 
 function conditions({ search, paused, failing, workflow, deployment }: ScheduleFilter): Prisma.ScheduleWhereInput[] {

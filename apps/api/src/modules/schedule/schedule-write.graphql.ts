@@ -103,7 +103,7 @@ const RunSchedulePayload = builder.objectRef<StartedSchedule>('RunSchedulePayloa
     schedule: t.field({ type: ScheduleRef, resolve: (payload) => payload.schedule }),
     execution: t.field({
       type: ExecutionRef,
-      resolve: async ({ executionId }, _args, { loaders }) => requireRow(await loaders.execution.load(executionId)),
+      resolve: async ({ executionId }, _args, { loaders }) => requireRow(await loaders.acted.load(executionId)),
     }),
   }),
 });

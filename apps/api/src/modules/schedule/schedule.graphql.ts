@@ -12,6 +12,7 @@ import {
   WorkflowRef,
   WorkflowVersionRef,
 } from '../../graphql/refs.ts';
+import { executionConnection } from '../execution/execution-list.ts';
 import type { PlannedRun } from './schedule-service.ts';
 import type { ScheduleRow } from './schedule-row.ts';
 
@@ -86,8 +87,8 @@ ScheduleRef.implement({
     deployment: t.field({
       type: DeploymentRef,
       nullable: true,
-      resolve: (s, _args, { services }) =>
-        s.deployment === null ? null : (services.deployments.get(s.deployment) ?? null),
+      resolve: (s, _args, { services, viewer }) =>
+        s.deployment === null ? null : services.deploymentReads.get(s.deployment, viewer),
     }),
     sessionKey: t.exposeString('sessionKey', { nullable: true }),
     input: t.field({
@@ -145,21 +146,7 @@ ScheduleRef.implement({
       type: ExecutionConnection,
       description: 'What it started, newest first.',
       args: { first: t.arg.int(), after: t.arg.string() },
-      resolve: async (s, args, context) => {
-        const store = context.services.scheduleStore;
-        const page = pageOf(args, 'schedule-executions', ['uuid'], context);
-        const { items, more } = await store.executionIds(s.id, page);
-        const found = await Promise.all(items.map((id) => context.loaders.execution.load(id)));
-        return connectionOf(
-          page,
-          'schedule-executions',
-          // Retention may have taken the oldest meanwhile.
-          found.filter((row) => row !== null),
-          more,
-          (x) => [x.id],
-          () => store.executionCount(s.id),
-        );
-      },
+      resolve: (s, args, context) => executionConnection(context, args, null, { scheduleId: s.id }),
     }),
     lastError: t.field({
       type: ScheduleError,
@@ -199,7 +186,10 @@ builder.objectFields(ExecutionRef, (t) => ({
     type: 'DateTime',
     nullable: true,
     description: 'The run of the schedule, as it was planned; null: started by hand.',
-    resolve: async (x, _args, { loaders }) => (await loaders.scheduleOfExecution.load(x.id))?.run ?? null,
+    resolve: async (x, _args, { loaders }) => {
+      const found = await loaders.scheduleOfExecution.load(x.id);
+      return found && (await loaders.schedule.load(found.scheduleId)) ? found.run : null;
+    },
   }),
 }));
 
@@ -219,7 +209,7 @@ builder.queryFields((t) => ({
     type: ScheduleRef,
     nullable: true,
     args: { name: t.arg.string({ required: true }) },
-    resolve: (_root, { name }, { services }) => services.scheduleStore.byName(name),
+    resolve: (_root, { name }, { services, viewer }) => services.scheduleReads.byName(name, viewer),
   }),
   schedules: t.field({
     authScopes: { reads: 'schedule:{name}:read' },
@@ -233,7 +223,7 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: ScheduleFilterInput }),
     },
     resolve: async (_root, args, context) => {
-      const store = context.services.scheduleStore;
+      const { services, viewer } = context;
       const { search, paused, failing, workflow, deployment } = args.filter ?? {};
       const filter = {
         search: search?.trim() || null,
@@ -243,14 +233,14 @@ builder.queryFields((t) => ({
         deployment: deployment ?? null,
       };
       const page = pageOf(args, 'schedules', ['text'], context);
-      const { items, more } = await store.page(page, filter);
+      const { items, more } = await services.scheduleReads.page(page, filter, viewer);
       return connectionOf(
         page,
         'schedules',
         items,
         more,
         (s) => [s.name],
-        () => store.count(filter),
+        () => services.scheduleReads.count(filter, viewer),
       );
     },
   }),

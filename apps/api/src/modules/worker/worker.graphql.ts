@@ -186,7 +186,7 @@ builder.queryFields((t) => ({
     type: WorkerRef,
     nullable: true,
     args: { name: t.arg.string({ required: true }) },
-    resolve: (_root, { name }, { services }) => services.fleet.get(name) ?? null,
+    resolve: (_root, { name }, { services, viewer }) => services.workerReads.get(name, viewer),
   }),
   workers: t.field({
     authScopes: { reads: 'worker:{name}:read' },
@@ -204,7 +204,8 @@ builder.queryFields((t) => ({
       const order = args.orderBy ?? 'NAME';
       const descending = args.descending ?? false;
       const page = pageOf(args, workerOrderName(order, descending), workerOrderKeys(order), context);
-      return workerPage(context.services.fleet.all().filter(workerMatcher(args.filter)), order, descending, page);
+      const workers = context.services.workerReads.all(context.viewer).filter(workerMatcher(args.filter));
+      return workerPage(workers, order, descending, page);
     },
   }),
   roles: t.field({

@@ -14,7 +14,8 @@ import type { Bus } from '../../bus/bus.ts';
 import { fingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
 import { authorOf } from '../audit/audit-log.ts';
-import type { Viewer } from '../viewer/viewer.ts';
+import { mayReadWorkflow } from '../viewer/readable.ts';
+import { requirePermission, type Viewer } from '../viewer/viewer.ts';
 import type { NewVersion, VersionRow, WorkflowStore } from './workflow-store.ts';
 
 export interface RequestsInput {
@@ -49,6 +50,12 @@ export interface WorkflowServiceDeps {
   bus: Bus;
 }
 
+/** Who wants to do what with a workflow. */
+export interface WorkflowUse {
+  readonly viewer: Viewer;
+  readonly action: 'read' | 'run';
+}
+
 const MAX_DESCRIPTION = 4_096;
 
 /** Registers workflows and finds their versions. */
@@ -61,7 +68,7 @@ export class WorkflowService {
 
   /**
    * Makes a new version unless the newest says the same already.
-   * Errors: POLICY_INVALID for texts that do not compile, BAD_INPUT for the rest; every problem at once.
+   * Errors: FORBIDDEN; POLICY_INVALID for texts that do not compile, BAD_INPUT for the rest; every problem at once.
    */
   async register(
     input: RegisterInput,
@@ -69,6 +76,8 @@ export class WorkflowService {
     requestId: string,
   ): Promise<{ version: VersionRow; created: boolean }> {
     const issues: Issue[] = checkRegistration(input);
+    if (!issues.some(({ path }) => path === 'namespace' || path === 'name'))
+      requirePermission(viewer, `workflow:${input.namespace}:${input.name}:register`, 'name');
     const policyIssues: Issue[] = [];
     const parts = compileParts(input, policyIssues);
     if (issues.length + policyIssues.length > 0) {
@@ -98,13 +107,16 @@ export class WorkflowService {
   }
 
   /**
-   * The version a call runs: the given one of this workflow, else the newest.
-   * Errors: NOT_FOUND for the workflow, BAD_INPUT for a version of another one.
+   * The version that `use` is about: the given one of this workflow, else the newest.
+   * Errors: FORBIDDEN where the viewer may not run it; NOT_FOUND for the workflow, also where he may not read it; BAD_INPUT for a version of another one.
    */
-  async versionFor(ref: string, versionId: number | null, field: string): Promise<VersionRow> {
+  async versionFor(ref: string, versionId: number | null, field: string, use: WorkflowUse): Promise<VersionRow> {
     const parsed = parseWorkflowRef(ref);
     const canonical = parsed ? `${parsed.namespace}/${parsed.name}` : null;
-    const latest = canonical === null ? null : await this.#deps.store.latestByRef(canonical);
+    if (parsed && use.action === 'run')
+      requirePermission(use.viewer, `workflow:${parsed.namespace}:${parsed.name}:run`, field);
+    const hidden = canonical === null || (use.action === 'read' && !mayReadWorkflow(use.viewer, canonical));
+    const latest = hidden ? null : await this.#deps.store.latestByRef(canonical);
     if (!latest)
       throw new MusterError('NOT_FOUND', `There is no workflow ${JSON.stringify(ref.slice(0, 130))}.`, { field });
     if (versionId === null) return latest;
@@ -117,9 +129,9 @@ export class WorkflowService {
     return version;
   }
 
-  /** The version of the workflow that has this number, from 1. Errors: NOT_FOUND. */
-  async versionNumbered(ref: string, number: number, field: string): Promise<VersionRow> {
-    const latest = await this.versionFor(ref, null, field);
+  /** The version of the workflow that has this number, from 1. Errors: as `versionFor`. */
+  async versionNumbered(ref: string, number: number, field: string, use: WorkflowUse): Promise<VersionRow> {
+    const latest = await this.versionFor(ref, null, field, use);
     const version = await this.#deps.store.versionByNumber(latest.workflowId, number);
     if (version === null)
       throw new MusterError('NOT_FOUND', `${latest.workflowRef} has no version ${number}.`, { field: 'version' });

@@ -62,9 +62,9 @@ WorkflowRef.implement({
     variants: t.field({
       type: [DeploymentVariantRef],
       description: 'Variants of deployments that run it.',
-      resolve: (w, _args, { services }) =>
-        services.deployments
-          .all()
+      resolve: (w, _args, { services, viewer }) =>
+        services.deploymentReads
+          .all(viewer)
           .flatMap((deployment) => variantViews(deployment).filter(({ variant }) => variant.flowId === w.ref)),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -189,17 +189,17 @@ builder.queryFields((t) => ({
       search: t.arg.string(),
     },
     resolve: async (_root, args, context) => {
-      const store = context.services.workflowStore;
+      const { services, viewer } = context;
       const search = args.search?.trim() || null;
       const page = pageOf(args, 'workflows', ['text', 'text'], context);
-      const { items, more } = await store.page(page, search);
+      const { items, more } = await services.workflowReads.page(page, search, viewer);
       return connectionOf(
         page,
         'workflows',
         items,
         more,
         (w) => [w.namespace, w.name],
-        () => store.count(search),
+        () => services.workflowReads.count(search, viewer),
       );
     },
   }),
