@@ -4,6 +4,9 @@ import type { ControlPlane } from './control-plane.ts';
 import type { Log } from './log.ts';
 import { Access } from './modules/access/access.ts';
 import { DecisionReads } from './modules/decision/decision-reads.ts';
+import { AuditChainStore } from './modules/audit/audit-chain-store.ts';
+import { AuditService } from './modules/audit/audit-service.ts';
+import { AuditStore } from './modules/audit/audit-store.ts';
 import { DeploymentDirectory } from './modules/deployment/deployment-directory.ts';
 import { DeploymentReads } from './modules/deployment/deployment-reads.ts';
 import { DeploymentService } from './modules/deployment/deployment-service.ts';
@@ -131,6 +134,7 @@ export function composeServices(
       fleet,
     }),
     metrics,
+    audit: new AuditService(new AuditStore(executor), new AuditChainStore(executor)),
   };
   return {
     services,

@@ -13,6 +13,8 @@ import { createExecutor, type Executor } from './dispatch/statements/executor.ts
 import type { Fleet } from './fleet/fleet.ts';
 import { invariant } from './lib/invariant.ts';
 import type { Log } from './log.ts';
+import { AuditChainStore } from './modules/audit/audit-chain-store.ts';
+import { AuditSealer } from './modules/audit/audit-sealer.ts';
 import { DecisionStore } from './modules/decision/decision-store.ts';
 import { ExecutionService } from './modules/execution/execution-service.ts';
 import { OperatorStore } from './modules/worker/operator-store.ts';
@@ -150,6 +152,9 @@ async function assemble(
   });
   housekeeping.start();
   closers.push(() => housekeeping.close());
+  const sealer = new AuditSealer({ chain: new AuditChainStore(executor), session: () => dispatcher.session(), log });
+  sealer.start();
+  closers.push(() => sealer.close());
   const executions = new ExecutionService({
     executor,
     bus,

@@ -5,6 +5,7 @@ import type { Dispatcher } from './dispatch/dispatch-api.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { Log } from './log.ts';
 import type { DecisionReads } from './modules/decision/decision-reads.ts';
+import type { AuditService } from './modules/audit/audit-service.ts';
 import type { DeploymentDirectory } from './modules/deployment/deployment-directory.ts';
 import type { DeploymentReads } from './modules/deployment/deployment-reads.ts';
 import type { DeploymentService } from './modules/deployment/deployment-service.ts';
@@ -59,4 +60,5 @@ export interface Services {
   readonly scheduleStore: ScheduleStore;
   readonly previews: PreviewService;
   readonly metrics: MetricsService;
+  readonly audit: AuditService;
 }

@@ -2,6 +2,8 @@ export { type ErrorCode, type Issue, MusterError } from './lib/errors.ts';
 export { BUILT_IN_ROLES } from './access/built-in-roles.ts';
 export { intersectPermissions } from './access/intersect-permissions.ts';
 export { permits, permitsSome } from './access/permissions.ts';
+export { type AuditRecord, sealHash } from './audit/chain.ts';
+export { ChainCheck, type ChainHead, type ChainReport, type SealedRecord } from './audit/chain-check.ts';
 export { compareCodePoints } from './lib/code-point-order.ts';
 export type { JsonObject, JsonValue } from './lib/json.ts';
 export * from './policy/spec.ts';

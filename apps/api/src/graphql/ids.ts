@@ -1,9 +1,9 @@
 import { MusterError } from '@muster/core';
 
 /** Kinds of global ids and what their raw part is: a UUID (32 hex digits), an integer key, or an execution's UUID and a sequence. */
-const KINDS = { ex: 'uuid', de: 'uuid', ev: 'event', wk: 'int', wf: 'int', wv: 'int', dp: 'int', sd: 'int' } as const;
+const KINDS = { ex: 'uuid', de: 'uuid', ev: 'event', au: 'uuid', wk: 'int', wf: 'int', wv: 'int', dp: 'int', sd: 'int' } as const;
 export type IdKind = keyof typeof KINDS;
-export type UuidKind = 'ex' | 'de';
+export type UuidKind = 'ex' | 'de' | 'au';
 export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd';
 
 const SHAPES = {
@@ -14,7 +14,7 @@ const SHAPES = {
 
 /** `ex_0193…`: the same string everywhere. UUIDs lose their dashes. */
 export function encodeId(kind: IdKind, raw: string | number): string {
-  return `${kind}_${kind === 'ex' || kind === 'de' ? String(raw).replaceAll('-', '') : raw}`;
+  return `${kind}_${KINDS[kind] === 'uuid' ? String(raw).replaceAll('-', '') : raw}`;
 }
 
 /** The parts of a global id, or null where it is none. */

@@ -23,6 +23,8 @@ async function findNode(id: string, { loaders, services, viewer }: Context): Pro
       const [execution = '', sequence] = raw.split('-');
       return mark(await services.executionReads.event(execution, Number(sequence), viewer), 'ExecutionEvent');
     }
+    case 'au':
+      return mark(await services.audit.byId(raw, viewer), 'AuditEntry');
     case 'wk':
       return mark(services.workerReads.byId(Number(raw), viewer), 'Worker');
     case 'wf':

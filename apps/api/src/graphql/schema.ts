@@ -16,6 +16,7 @@ import '../modules/schedule/schedule-write.graphql.ts';
 import '../modules/decision/decision.graphql.ts';
 import '../modules/policy/policy.graphql.ts';
 import '../modules/metrics/metrics.graphql.ts';
+import '../modules/audit/audit.graphql.ts';
 import '../live/live.graphql.ts';
 import { builder } from './builder.ts';
 
