@@ -226,3 +226,38 @@ test('of two saves, yours can be kept, which is asked twice', async ({ page, ser
   await expect(page.getByText('Revision 3 saved')).toBeVisible();
   expect(await weightsOf(server, 'yours')).toEqual({ revision: 3, one: 70, two: 50 });
 });
+
+test('work without a worker holds up a removal and a deletion, until one goes on all the same', async ({
+  page,
+  server,
+}) => {
+  const flowId = 'e2e/waits-echo';
+  await registerWorkflow(server, 'e2e', 'waits-echo');
+  await createDeployment(server, 'waits', [
+    { label: 'old', flowId, weight: 1 },
+    { label: 'new', flowId, weight: 0 },
+  ]);
+  const { runDeployment } = await ask<{ runDeployment: { execution: { id: string } } }>(
+    server,
+    'mutation { runDeployment(input: { deployment: "waits" }) { execution { id } } }',
+  );
+  await openDeployment(page, 'waits');
+  await page.getByRole('textbox', { name: 'Weight of new' }).fill('1');
+  await page.getByRole('button', { name: /^Remove old/ }).click();
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const review = page.getByRole('dialog', { name: 'Save waits' });
+  await review.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(review).toContainText(`1 execution of old has no worker yet: ${runDeployment.execution.id}`);
+  await review.getByRole('button', { name: 'Save anyway' }).click();
+  await expect(review).toBeHidden();
+  await expect(page.getByText('Revision 2 saved')).toBeVisible();
+
+  await page.getByRole('button', { name: 'More actions for waits' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  const deletion = page.getByRole('dialog', { name: 'Delete waits?' });
+  await deletion.getByRole('textbox', { name: 'Name' }).fill('waits');
+  await deletion.getByRole('button', { name: 'Delete waits', exact: true }).click();
+  await expect(deletion).toContainText(runDeployment.execution.id);
+  await deletion.getByRole('button', { name: 'Delete waits anyway' }).click();
+  await expect(page.getByText('waits deleted')).toBeVisible();
+});

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uuidSource } from '../../dispatch/ids.ts';
 import { createExecutor } from '../../dispatch/statements/executor.ts';
+import { START_SCHEDULE, startScheduleValues } from '../../dispatch/statements/schedule-fire.ts';
 import { type SubmitRow, submitExecutions } from '../../dispatch/statements/submit.ts';
 import { until } from '../../testing/test-app.ts';
 import { DeploymentStore, WAITING_OF_DEPLOYMENT, WAITING_OF_VARIANTS, WorkWaits } from './deployment-store.ts';
@@ -131,6 +132,31 @@ describe('a removal and a submission at once', () => {
       expect(keys.rows.map(({ key }) => key)).toEqual(left.map((label) => `k-${id}-${label}`));
     },
   );
+});
+
+describe('a run of a schedule', () => {
+  it('is not started for a variant that is gone', async () => {
+    const deploymentId = await create('scheduled');
+    await removeA('scheduled');
+    const made = await database.query<{ id: number }>(
+      `INSERT INTO schedule (name, kind, interval_s, anchor_at, deployment, created_by)
+       VALUES ('s', 'INTERVAL', 60, now(), 'scheduled', 't') RETURNING id`,
+    );
+    const schedule = { id: made.rows[0]?.id ?? 0, revision: 1 };
+    const start = async (label: string) => {
+      const target = { versionId: 1, deploymentId, variant: label, targetRoles: [] };
+      const executionId = uuidSource(database).next();
+      const values = startScheduleValues({ schedule, target, executionId, defaultParkTtlSeconds: 0, by: 't' });
+      return (await database.query(START_SCHEDULE.text, values)).rowCount;
+    };
+    expect(await start('a')).toBe(0);
+    expect(await start('b')).toBe(1);
+    const { rows } = await database.query<{ variant: string }>(
+      'SELECT x.variant FROM execution x WHERE x.schedule_id = $1',
+      [schedule.id],
+    );
+    expect(rows).toEqual([{ variant: 'b' }]);
+  });
 });
 
 describe('what is asked before a removal', () => {

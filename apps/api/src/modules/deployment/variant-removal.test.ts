@@ -169,3 +169,43 @@ describe('removals among runs', () => {
     }
   });
 });
+
+describe('a replica that has not heard of the removal', () => {
+  /** Another replica's write, whose message is lost: this one finds it by its tick, seconds later. */
+  const removeElsewhere = (slug: string) =>
+    app.plane.database.query('UPDATE deployment SET variants = $2, revision = revision + 1 WHERE slug = $1', [
+      slug,
+      JSON.stringify([{ label: 'b', flowId: 'default/chat', versionId: null, weight: 1, targetRoles: [], labels: {} }]),
+    ]);
+  const startedFor = async (slug: string) =>
+    (
+      await app.plane.database.query<{ variant: string }>(
+        'SELECT x.variant FROM execution x JOIN deployment d ON d.id = x.deployment_id WHERE d.slug = $1',
+        [slug],
+      )
+    ).rows.map(({ variant }) => variant);
+
+  it('picks anew for a call', async () => {
+    await create('stale', { a: 1, b: 0 });
+    await removeElsewhere('stale');
+    expect((await run('stale')).variantLabel).toBe('b');
+    await app.plane.database.query(`DELETE FROM deployment WHERE slug = 'stale'`);
+    const { errors } = await app.post(
+      'mutation { runDeployment(input: { deployment: "stale" }) { execution { id } } }',
+    );
+    expect(errors[0]?.extensions).toMatchObject({ code: 'NOT_FOUND', field: 'deployment' });
+  });
+
+  it('starts nothing of the removed variant for a schedule, and its run as soon as it knows', async () => {
+    await create('planned', { a: 1, b: 0 });
+    await app.ask(
+      'mutation { createSchedule(input: { name: "s", cron: "0 0 1 1 *", deployment: "planned" }) { warnings } }',
+    );
+    await removeElsewhere('planned');
+    await app.plane.database.query(`UPDATE schedule SET next_at = clock_timestamp() WHERE name = 's'`);
+    await until(async () => (await startedFor('planned')).length > 0, 'its run');
+    expect(await startedFor('planned')).toEqual(['b']);
+    const { schedule } = await app.ask('{ schedule(name: "s") { startedCount lastResult failedCount } }');
+    expect(schedule).toEqual({ startedCount: 1, lastResult: 'STARTED', failedCount: 0 });
+  });
+});
