@@ -7,6 +7,7 @@ import pg from 'pg';
 import { ask } from '../support/graphql.ts';
 import { hastyLiveness, Server } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { atRest } from './at-rest.ts';
 import { Chance } from './chance.ts';
 import { type Blows, disturb } from './disturbance.ts';
 import { type Findings, findBroken } from './invariants.ts';
@@ -148,28 +149,9 @@ async function soakWith(options: SoakOptions, undo: Undo): Promise<SoakReport> {
   return {
     accepted: accepted.length,
     blows,
-    broken: { ...broken, ...(await atRest(servers, tails)) },
+    broken: { ...broken, ...(await atRest(servers, tails, 15)) },
     stalls: await stallsAfter(db, kills),
   };
-}
-
-/** What replicas and their subscribers say once nothing moves any more. */
-async function atRest(servers: readonly Server[], tails: readonly LiveTail[]): Promise<Findings> {
-  const findings: Findings = {};
-  for (const [i, server] of servers.entries()) {
-    const loads = (): Promise<string[]> =>
-      ask<{ workers: { nodes: { name: string; load: number }[] } }>(
-        server,
-        '{ workers(first: 200) { nodes { name load } } }',
-      ).then(({ workers }) => workers.nodes.filter(({ load }) => load > 0).map(({ name, load }) => `${name} ${load}`));
-    await until('the loads are zero', async () => (await loads()).length === 0, 15).catch(() => undefined);
-    findings[`replica ${i + 1}: loads are zero`] = await loads();
-    const tail = tails[i] as LiveTail;
-    await until('the subscriber knows', () => tail.size > 0 && tail.open().length === 0, 15).catch(() => undefined);
-    findings[`replica ${i + 1}: its subscriber has seen every end`] =
-      tail.size === 0 ? ['it has seen nothing'] : tail.open().slice(0, 20);
-  }
-  return findings;
 }
 
 async function allConnected(servers: readonly Server[], members: readonly SoakMember[]): Promise<void> {
