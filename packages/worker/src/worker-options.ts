@@ -41,8 +41,8 @@ export interface WorkerOptions {
   /** Whether heartbeats carry the `flux.*` metrics; true where absent. */
   readonly builtinMetrics?: boolean;
   /**
-   * An event loop that is late by so many seconds three times in a row makes the worker unhealthy, until it has been punctual
-   * three times; 1 where absent, 0: never.
+   * An event loop that stands still for so many seconds in one stretch makes the worker unhealthy, until it has run for five seconds without
+   * that; 0: never. 1 where absent.
    */
   readonly loopLagThreshold?: number;
   /** Sleeps of more milliseconds than this give the slot back; 30,000 where absent. */

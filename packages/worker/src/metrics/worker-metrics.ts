@@ -1,6 +1,7 @@
 import type { HealthCheckInput } from '@muster/client';
 import type { ResolvedOptions } from '../worker-options.ts';
 import { BuiltinMetrics } from './builtin-metrics.ts';
+import { LoopHealth } from './loop-health.ts';
 import { LoopLag } from './loop-lag.ts';
 import { availableMemory, cpuTimes, loadAverage } from './machine.ts';
 import { ProvidedMetrics } from './metrics-provider.ts';
@@ -26,7 +27,8 @@ export class WorkerMetrics {
   readonly #options: Options;
   readonly #builtin = new BuiltinMetrics();
   readonly #provided: ProvidedMetrics | undefined;
-  readonly #loopLag: LoopLag;
+  readonly #loopLag = new LoopLag();
+  readonly #loopHealth: LoopHealth;
 
   /** `beat`: a heartbeat is due at once, because the next one says something else than the last. */
   constructor(options: Options, beat: () => void) {
@@ -36,23 +38,27 @@ export class WorkerMetrics {
       provider === undefined
         ? undefined
         : new ProvidedMetrics({ provider, intervalMs, moduleLoader, log, onFirst: beat });
-    this.#loopLag = new LoopLag({ thresholdSeconds: loopLagThreshold, onChange: () => this.#loopChanged(beat) });
+    this.#loopHealth = new LoopHealth({ thresholdSeconds: loopLagThreshold, onChange: () => this.#loopChanged(beat) });
   }
 
   start(): void {
     this.#loopLag.start();
+    this.#loopHealth.start();
     void this.#provided?.start();
   }
 
   stop(): void {
     this.#loopLag.stop();
+    this.#loopHealth.stop();
     this.#provided?.stop();
   }
 
-  /** The check that fails while the event loop is blocked again and again. */
+  /** The check that fails for some seconds after a handler has blocked the event loop. */
   loopCheck(): HealthCheckInput {
-    const { healthy, seconds } = this.#loopLag;
-    const message = healthy ? null : `the event loop was ${(seconds ?? 0).toFixed(1)} s late: a handler blocks it`;
+    const { healthy, blockedSeconds } = this.#loopHealth;
+    const message = healthy
+      ? null
+      : `the event loop stood still for ${blockedSeconds.toFixed(1)} s: a handler blocks it`;
     return { name: 'event-loop', healthy, message };
   }
 
@@ -75,12 +81,12 @@ export class WorkerMetrics {
   }
 
   #loopChanged(beat: () => void): void {
-    const { healthy, seconds } = this.#loopLag;
-    if (healthy) this.#options.log('info', 'The event loop is punctual again.');
+    const { healthy, blockedSeconds } = this.#loopHealth;
+    if (healthy) this.#options.log('info', 'The event loop runs again.');
     else
       this.#options.log(
         'warn',
-        `The event loop was ${(seconds ?? 0).toFixed(1)} s late: a handler blocks it, the worker is unhealthy until it is punctual. Give it the runner subprocess.`,
+        `The event loop stood still for ${blockedSeconds.toFixed(1)} s: a handler blocks it, the worker is unhealthy until it has run for 5 s. Give it the runner subprocess.`,
       );
     beat();
   }

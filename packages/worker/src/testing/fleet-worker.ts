@@ -34,7 +34,7 @@ const flows = [
   /** Blocks the event loop again and again, for less than what makes it unhealthy, until the file is there. */
   workflow<string, unknown>({ ...own, name: 'hog' }, async (context, file) => {
     while (!existsSync(file)) {
-      block(600);
+      block(400);
       await new Promise((resolve) => setTimeout(resolve, 20));
       context.signal.throwIfAborted();
     }
