@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ProtocolServer } from '../testing/protocol-server.ts';
 import { Worker } from '../worker.ts';
 import type { WorkerOptions } from '../worker-options.ts';
-import { type Workflow, workflow } from '../workflow.ts';
+import { type Workflow, type WorkflowOptions, workflow } from '../workflow.ts';
 
 let server: ProtocolServer;
 const started: Worker[] = [];
@@ -93,5 +93,31 @@ describe('heartbeats', () => {
         'flux.execution_duration_p95_seconds': expect.any(Number),
         'flux.startup_overhead_seconds': expect.any(Number),
       });
+  });
+
+  test('warm modules are those that the in-process runner has loaded and runs handlers of, each once', async () => {
+    const ran: string[] = [];
+    const flow = (name: string, options: Pick<WorkflowOptions, 'module' | 'runner'>) =>
+      workflow<unknown, unknown>({ namespace: 'test', name, ...options }, () => void ran.push(name));
+    const [here, there] = [import.meta.url, new URL('../testing/child-flows.ts', import.meta.url).href];
+    const flows = [
+      flow('one', { module: here }),
+      flow('two', { module: here, runner: 'inprocess' }),
+      flow('three', { module: there }),
+      flow('four', {}),
+      // Its module is loaded by the processes that run it.
+      flow('elsewhere', { module: 'file:///elsewhere.mjs', runner: 'subprocess' }),
+    ];
+    const warm = () => (server.heartbeats.at(-1)?.['metrics'] as Record<string, number> | undefined) ?? {};
+    const { worker } = start(flows);
+    await worker.ready;
+    for (const name of ['one', 'two', 'three', 'four']) server.assign([`ex_${name}`], `test/${name}`, { claim: {} });
+    await expect.poll(warm).toMatchObject({ 'flux.warm_modules': 3, 'flux.executions_per_minute': 4 });
+    expect(ran.toSorted()).toEqual(['four', 'one', 'three', 'two']);
+    await worker.stop();
+    const other = start(flows, { name: 'children', runners: ['subprocess'], subprocess: { warm: 0 } });
+    await other.worker.ready;
+    await expect.poll(() => server.heartbeats.at(-1)?.['worker']).toBe('children');
+    expect(warm()).not.toHaveProperty(['flux.warm_modules']);
   });
 });
