@@ -11,8 +11,9 @@ import {
   WorkerShowDocument,
   WorkflowRunDocument,
 } from '@muster/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RetryableError } from './execution-context.ts';
+import { Executions } from './executions.ts';
 import { RealServer } from './testing/real-server.ts';
 import { Worker } from './worker.ts';
 import type { WorkerOptions } from './worker-options.ts';
@@ -303,3 +304,40 @@ async function childrenOf(id: string): Promise<readonly { readonly id: string; r
   };
   return data.execution.children.nodes;
 }
+
+describe('a worker that forgets a claim', () => {
+  test('loses it at the server too, and the execution goes on under a new generation', async () => {
+    const assigned = vi.spyOn(Executions.prototype, 'assign');
+    const generations: number[] = [];
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const forgetful = flow('forgotten', async (context) => {
+      generations.push(context.generation);
+      if (context.attempt === 1) await gate;
+      return context.attempt;
+    });
+    try {
+      await start([forgetful]);
+      const id = await run('durable/forgotten');
+      await expect.poll(() => generations.length, patience).toBe(1);
+      const executions = assigned.mock.contexts.at(-1) as Executions;
+      // As if it had been told that the claim is lost: it aborts, forgets, and has nothing to report.
+      executions.lose(id, generations[0] ?? 0);
+      expect(executions.claims()).toEqual([]);
+      await becomes(id, 'COMPLETED');
+      const { output, attempts } = await show(id);
+      expect(output).toBe(2);
+      expect(attempts.find((attempt) => attempt.number === 1)).toMatchObject({
+        number: 1,
+        outcome: 'WORKER_LOST',
+        error: { type: 'WorkerLostError', message: 'the worker no longer lists this execution' },
+      });
+      expect(generations).toEqual([generations[0], (generations[0] ?? 0) + 2]);
+    } finally {
+      open();
+      assigned.mockRestore();
+    }
+  });
+});
