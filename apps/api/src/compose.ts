@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { createAccessServices } from './compose-access.ts';
 import type { Log } from './log.ts';
 import { Access } from './modules/access/access.ts';
 import { DecisionReads } from './modules/decision/decision-reads.ts';
@@ -98,6 +99,7 @@ export function composeServices(
   });
   const stops: (() => void)[] = [];
   const services: Services = {
+    ...createAccessServices(plane, config, access),
     config,
     clock,
     now,

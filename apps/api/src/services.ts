@@ -1,3 +1,4 @@
+import type { AccessServices } from './compose-access.ts';
 import type { Bus } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -29,7 +30,7 @@ import type { WorkflowService } from './modules/workflow/workflow-service.ts';
 import type { WorkflowStore } from './modules/workflow/workflow-store.ts';
 
 /** Everything that resolvers may use; put together in `app.ts`. The `…Reads` show what a viewer may read; stores and views of memory, all. */
-export interface Services {
+export interface Services extends AccessServices {
   readonly config: Config;
   readonly clock: Clock;
   /** ms by the database's clock. */

@@ -1,7 +1,7 @@
 export { type ErrorCode, type Issue, MusterError } from './lib/errors.ts';
 export { BUILT_IN_ROLES } from './access/built-in-roles.ts';
 export { intersectPermissions } from './access/intersect-permissions.ts';
-export { permits, permitsSome } from './access/permissions.ts';
+export { checkPermission, permits, permitsSome } from './access/permissions.ts';
 export { type AuditRecord, sealHash } from './audit/chain.ts';
 export { ChainCheck, type ChainHead, type ChainReport, type SealedRecord } from './audit/chain-check.ts';
 export { compareCodePoints } from './lib/code-point-order.ts';

@@ -1,10 +1,23 @@
 import { MusterError } from '@muster/core';
 
 /** Kinds of global ids and what their raw part is: a UUID (32 hex digits), an integer key, or an execution's UUID and a sequence. */
-const KINDS = { ex: 'uuid', de: 'uuid', ev: 'event', au: 'uuid', wk: 'int', wf: 'int', wv: 'int', dp: 'int', sd: 'int' } as const;
+const KINDS = {
+  ex: 'uuid',
+  de: 'uuid',
+  ev: 'event',
+  au: 'uuid',
+  wk: 'int',
+  wf: 'int',
+  wv: 'int',
+  dp: 'int',
+  sd: 'int',
+  pr: 'int',
+  tk: 'int',
+  se: 'uuid',
+} as const;
 export type IdKind = keyof typeof KINDS;
-export type UuidKind = 'ex' | 'de' | 'au';
-export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd';
+export type UuidKind = 'ex' | 'de' | 'au' | 'se';
+export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd' | 'pr' | 'tk';
 
 const SHAPES = {
   uuid: /^[0-9a-f]{32}$/,

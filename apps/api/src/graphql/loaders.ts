@@ -1,5 +1,9 @@
 import DataLoader from 'dataloader';
 import { type Decision, type JsonValue, MusterError } from '@muster/core';
+import type { ApiTokenRow } from '../modules/access/api-token-store.ts';
+import type { LoginSessionRow } from '../modules/access/login-session-store.ts';
+import type { PrincipalRow } from '../modules/access/principal-store.ts';
+import type { AccessRoleRow } from '../modules/access/role-store.ts';
 import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { AttemptRow, ExecutionPayload, ExecutionRow } from '../modules/execution/execution-rows.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
@@ -33,6 +37,11 @@ export interface Loaders {
   readonly schedule: DataLoader<number, ScheduleRow | null>;
   readonly scheduleInput: DataLoader<number, JsonValue>;
   readonly scheduleOfExecution: DataLoader<string, { scheduleId: number; run: Date | null } | null>;
+  readonly principal: DataLoader<number, PrincipalRow | null>;
+  readonly apiTokensOf: DataLoader<number, readonly ApiTokenRow[] | null>;
+  readonly loginSessionsOf: DataLoader<number, readonly LoginSessionRow[] | null>;
+  readonly accessRole: DataLoader<string, AccessRoleRow | null>;
+  readonly principalsWithRole: DataLoader<string, number | null>;
   /** Executions per variant label in a window of so many minutes, by deployment. */
   observed(minutes: number): DataLoader<number, ReadonlyMap<string, number>>;
   roles(): ReadonlyMap<string, RoleView>;
@@ -86,6 +95,11 @@ export function createLoaders(services: Services, viewerOf: () => Viewer): Loade
       { maxBatchSize: 200 },
     ),
     scheduleOfExecution: byMap((ids) => scheduleStore.ofExecutions(ids)),
+    principal: byMap((ids) => services.principals.byIds(ids, viewerOf())),
+    apiTokensOf: byMap((ids) => services.apiTokens.ofPrincipals(ids, viewerOf())),
+    loginSessionsOf: byMap((ids) => services.loginSessions.ofPrincipals(ids, viewerOf())),
+    accessRole: byMap((names) => services.accessRoles.facts(names)),
+    principalsWithRole: byMap((names) => services.accessRoles.principalCounts(names)),
     observed(minutes) {
       let loader = observed.get(minutes);
       if (!loader) {

@@ -33,6 +33,12 @@ async function findNode(id: string, { loaders, services, viewer }: Context): Pro
       return mark(await loaders.version.load(Number(raw)), 'WorkflowVersion');
     case 'dp':
       return mark(services.deploymentReads.byId(Number(raw), viewer), 'Deployment');
+    case 'pr':
+      return mark(await loaders.principal.load(Number(raw)), 'Principal');
+    case 'tk':
+      return mark(await services.apiTokens.byId(Number(raw), viewer), 'ApiToken');
+    case 'se':
+      return mark(await services.loginSessions.byId(raw, viewer), 'LoginSession');
     case 'sd':
       return mark(await loaders.schedule.load(Number(raw)), 'Schedule');
   }

@@ -1,4 +1,7 @@
 import type { FleetWorker } from '../fleet/worker-record.ts';
+import type { ApiTokenRow } from '../modules/access/api-token-store.ts';
+import type { LoginSessionRow } from '../modules/access/login-session-store.ts';
+import type { PrincipalRow } from '../modules/access/principal-store.ts';
 import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { DeploymentRevisionRow, DeploymentRow } from '../modules/deployment/deployment-store.ts';
 import type { VariantView } from '../modules/deployment/variant-view.ts';
@@ -23,6 +26,9 @@ export const DeploymentRevisionRef = builder.objectRef<DeploymentRevisionRow>('D
 export const ExecutionRef = builder.objectRef<ExecutionRow>('Execution');
 export const ExecutionEventRef = builder.objectRef<EventRow>('ExecutionEvent');
 export const ScheduleRef = builder.objectRef<ScheduleRow>('Schedule');
+export const PrincipalRef = builder.objectRef<PrincipalRow>('Principal');
+export const ApiTokenRef = builder.objectRef<ApiTokenRow>('ApiToken');
+export const LoginSessionRef = builder.objectRef<LoginSessionRow>('LoginSession');
 export const DecisionRef = builder.objectRef<StoredDecision>('DispatchDecision');
 
 export const WorkerConnection = connectionType('Worker', WorkerRef);
@@ -34,3 +40,6 @@ export const ExecutionConnection = connectionType('Execution', ExecutionRef, { b
 export const ExecutionEventConnection = connectionType('ExecutionEvent', ExecutionEventRef);
 export const ScheduleConnection = connectionType('Schedule', ScheduleRef);
 export const DecisionConnection = connectionType('DispatchDecision', DecisionRef, { bounded: true });
+export const PrincipalConnection = connectionType('Principal', PrincipalRef, { bounded: true });
+export const ApiTokenConnection = connectionType('ApiToken', ApiTokenRef, { bounded: true });
+export const LoginSessionConnection = connectionType('LoginSession', LoginSessionRef, { bounded: true });
