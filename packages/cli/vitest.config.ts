@@ -7,8 +7,8 @@ export default defineConfig({
     // Some files wait for processes that they have started, the others calculate.
     maxWorkers: 2,
     // None of these tests is about speed: a machine may be busy with other things.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

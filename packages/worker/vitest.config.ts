@@ -4,11 +4,11 @@ export default defineConfig({
   test: {
     // The tests take names and servers from what they are given, not from whoever runs them.
     env: { SERVICE_ROLE: '', MUSTER_WORKER_NAME: '', MUSTER_SERVER: '', MUSTER_TOKEN: '' },
-    // Servers, workers and processes of handlers: most of the time a file waits for them.
-    maxWorkers: 3,
+    // Most of the time a file waits for servers, workers and processes of handlers that it has started.
+    maxWorkers: 2,
     // None of these tests is about speed: a machine may be busy with other things.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

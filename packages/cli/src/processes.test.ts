@@ -89,7 +89,7 @@ describe('worker start', () => {
     expect(await exit).toBe(0);
     expect(server.leaves).toHaveLength(1);
     expect(stderr()).toContain('Starting worker gpu-worker-');
-  }, 90_000);
+  });
 
   test('its role is worker where nobody says otherwise, so that it does not take the name of the server', async () => {
     start([
@@ -103,7 +103,7 @@ describe('worker start', () => {
     await expect
       .poll(() => server.registrations[0], patience)
       .toMatchObject({ role: 'worker', workflows: ['default/plain'] });
-  }, 90_000);
+  });
 
   test('files that it imports come along, each with its own import.meta.url', async () => {
     write('urls.mjs', 'export const url = import.meta.url;');
@@ -116,7 +116,7 @@ export const urls = workflow({ namespace: 'test', name: basename(url, '.mjs') + 
     await expect
       .poll(() => server.registrations[0], patience)
       .toMatchObject({ workflows: ['test/shout', 'test/urls-both-0'] });
-  }, 90_000);
+  });
 
   test('runs TypeScript in processes of their own, with metrics from a file', async () => {
     const text = `
@@ -141,7 +141,7 @@ export const apart = workflow<unknown, unknown>({ namespace: 'test', name: 'apar
       .toMatchObject([{ state: 'COMPLETED', output: { token: null } }]);
     expect(server.items('ends')[0]?.['output']).not.toMatchObject({ pid: child.pid });
     expect(server.items('events')).toMatchObject([{ type: 'log', data: { message: 'one' } }]);
-  }, 90_000);
+  });
 
   test('a file without workflows, or one that does not load, is a usage error', async () => {
     const empty = start(['worker', 'start', write('empty.ts', 'export const nothing = 1;')]);
@@ -153,7 +153,7 @@ export const apart = workflow<unknown, unknown>({ namespace: 'test', name: 'apar
     const syntax = start(['worker', 'start', write('syntax.ts', 'const = 4;')]);
     expect(await syntax.exit).toBe(2);
     expect(syntax.stderr()).toContain('syntax.ts:1:6');
-  }, 90_000);
+  });
 
   test('--json makes each line of its log JSON', async () => {
     const { child, exit, stderr } = start(['worker', 'start', write('flow.ts', typescriptFlow), '--json']);
@@ -164,14 +164,14 @@ export const apart = workflow<unknown, unknown>({ namespace: 'test', name: 'apar
     for (const line of lines)
       expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), message: expect.any(String) });
     expect(lines[0]).toContain('Starting worker');
-  }, 90_000);
+  });
 
   test('a worker that the server refuses says so and exits with the code for it', async () => {
     server.behaviour.register = () => ({ code: 'FORBIDDEN', message: 'This token is for w-7.' });
     const { exit, stderr } = start(['worker', 'start', write('flow.ts', typescriptFlow)]);
     expect(await exit).toBe(4);
     expect(stderr()).toContain('The server does not take this worker: This token is for w-7.');
-  }, 90_000);
+  });
 });
 
 test("the demo's workers leave when the process that started them is killed", async () => {
@@ -194,4 +194,4 @@ startDemoFleet({ command: [process.execPath, '--import', ${JSON.stringify(import
   ]);
   child.kill('SIGKILL');
   await expect.poll(() => server.leaves.length, patience).toBe(4);
-}, 120_000);
+});

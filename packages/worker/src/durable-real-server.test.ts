@@ -35,7 +35,7 @@ let client: Client;
 beforeAll(async () => {
   await server.start();
   client = server.client;
-}, 90_000);
+});
 afterAll(async () => {
   await server.remove();
   rmSync(folder, { recursive: true });
@@ -145,7 +145,7 @@ describe('waits', () => {
     await becomes(other, 'COMPLETED');
     await becomes(id, 'COMPLETED');
     expect((await show(id)).output).toBeGreaterThan(1);
-  }, 120_000);
+  });
 
   test('a parent on a worker with one slot does not stand in the way of its children', async () => {
     const ran: string[] = [];
@@ -186,7 +186,7 @@ describe('waits', () => {
     const id = await run('durable/asks');
     await becomes(id, 'COMPLETED');
     expect((await show(id)).output).toBe('CallError');
-  }, 120_000);
+  });
 
   test('a transient call has no execution; with routing input it has one, and the values are nowhere', async () => {
     const child = flow<{ n: number }>('near', (ctx, { n }) => [n, ctx.executionId.includes(':')]);
@@ -207,7 +207,7 @@ describe('waits', () => {
     expect(children).toHaveLength(1);
     const said = JSON.stringify([await show(id), await Promise.all(children.map((one) => show(one.id)))]);
     expect(said).not.toContain('canary-5b21');
-  }, 120_000);
+  });
 
   test('a cancelled execution that waits ends at once', async () => {
     const left: string[] = [];
@@ -224,7 +224,7 @@ describe('waits', () => {
     await client.request(ExecutionCancelDocument, { id });
     await becomes(id, 'CANCELLED');
     expect(left).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('attempts', () => {
@@ -243,7 +243,7 @@ describe('attempts', () => {
     await becomes(id, 'COMPLETED');
     expect(await show(id)).toMatchObject({ attempt: 3, output: 3 });
     expect(ran).toEqual(['once', 'try 1', 'try 2', 'try 3']);
-  }, 120_000);
+  });
 
   test('more waits than attempts are no failure', async () => {
     const patient = flow('patient', async (ctx) => {
@@ -254,7 +254,7 @@ describe('attempts', () => {
     const id = await run('durable/patient');
     await becomes(id, 'COMPLETED');
     expect((await show(id)).output).toBe(1);
-  }, 120_000);
+  });
 
   test('a handler that does something else the second time fails for good', async () => {
     let runs = 0;
@@ -270,7 +270,7 @@ describe('attempts', () => {
       attempt: 2,
       error: { type: 'NonDeterminismError', message: expect.stringContaining('At position 0 TASK "run 1"') },
     });
-  }, 120_000);
+  });
 
   test('six hundred steps come back in pages', async () => {
     let ran = 0;

@@ -14,7 +14,7 @@ const started: Worker[] = [];
 beforeAll(async () => {
   await server.start();
   client = server.client;
-}, 90_000);
+});
 afterAll(() => server.remove());
 afterEach(async () => {
   await Promise.all(started.splice(0).map((worker) => worker.stop()));
@@ -95,7 +95,7 @@ describe('against the server itself', () => {
       labels: [{ key: 'region', value: 'eu' }],
     });
     expect(worker?.metrics.map((metric) => metric.key)).toEqual(expect.arrayContaining(['depth', 'flux.slots_free']));
-  }, 90_000);
+  });
 
   test('an output deeper than the server stores fails with a clear message', async () => {
     const deep = workflow<unknown, unknown>({ namespace: 'real', name: 'deep' }, () => {
@@ -105,7 +105,7 @@ describe('against the server itself', () => {
     });
     await start('deep-1', [deep]);
     expect(await run('real/deep', null, 30)).toMatchObject({ state: 'FAILED', error: { type: 'OutputError' } });
-  }, 90_000);
+  });
 
   test('a newer process of the same name replaces it', async () => {
     const { flow, runs } = manual('replaced');
@@ -119,13 +119,13 @@ describe('against the server itself', () => {
     runs[1]?.finish('second');
     await expect.poll(async () => (await show(id)).state, patience).toBe('COMPLETED');
     expect((await show(id)).output).toBe('second');
-  }, 120_000);
+  });
 
   test('a drained worker is off duty', async () => {
     const worker = await start('drained-1', [manual('unused').flow]);
     await worker.drain();
     expect((await client.request(WorkerShowDocument, { name: 'drained-1' })).worker?.status).toBe('OFFLINE');
-  }, 90_000);
+  });
 
   test('what runs while the server is killed goes on, and its result is delivered to the next one', async () => {
     const { flow, runs } = manual('survivor');

@@ -23,7 +23,7 @@ let client: Client;
 beforeAll(async () => {
   await server.start();
   client = server.client;
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(

@@ -73,7 +73,7 @@ describe('a worker with processes', () => {
       .poll(() => server.heartbeats.at(-1)?.['metrics'], patience)
       .toMatchObject({ 'flux.crash_rate': 0.5, 'flux.startup_overhead_seconds': expect.any(Number) });
     expect(child.exitCode).toBeNull();
-  }, 90_000);
+  });
 
   test('in the file of the workflow starts once: its processes run the handler only', async () => {
     await start();
@@ -82,13 +82,13 @@ describe('a worker with processes', () => {
       .poll(ends, patience)
       .toMatchObject([{ id: 'ex_1', state: 'COMPLETED', output: 'declared after the workflow' }]);
     expect(server.registrations).toHaveLength(1);
-  }, 90_000);
+  });
 
   test('runs a workflow whose version asks for no runner in its own process', async () => {
     const { child } = await start();
     server.assign(['ex_1'], 'child/echo', { claim: { workflowRunner: null } });
     await expect.poll(ends, patience).toMatchObject([{ output: { pid: child.pid } }]);
-  }, 90_000);
+  });
 
   test('ends a process that heeds neither cancel nor timeout, after the grace', async () => {
     await start({ graceSeconds: 0.2 });
@@ -103,7 +103,7 @@ describe('a worker with processes', () => {
     ]);
     const pids = events('pids').flatMap((event) => event['data'] as number[]);
     await expect.poll(() => pids.filter(alive), patience).toEqual([]);
-  }, 90_000);
+  });
 
   test.each([
     { name: 'blocked', workflow: 'child/block' },
@@ -144,7 +144,7 @@ describe('a worker with processes', () => {
       ['ex_2', 'COMPLETED'],
     ]);
     expect(server.log.at(-1)).toBe('WorkerLeave');
-  }, 90_000);
+  });
 
   test('told to leave gives back what does not finish in time', async () => {
     const { child, lines, exit } = await start({ drainSeconds: 0.5 });
@@ -155,7 +155,7 @@ describe('a worker with processes', () => {
     expect(lines.at(-1)).toBe('stopped: stopped');
     expect(server.items('releases')).toMatchObject([{ id: 'ex_1', reason: 'worker stopping' }]);
     expect(server.log.at(-1)).toBe('WorkerLeave');
-  }, 90_000);
+  });
 
   test('told twice stops at once and gives back, though its processes get the signal too', async () => {
     const { child, lines, exit } = await start({ graceSeconds: 1 });
@@ -171,5 +171,5 @@ describe('a worker with processes', () => {
     expect(lines.at(-1)).toBe('stopped: stopped');
     expect(server.items('releases')).toMatchObject([{ id: 'ex_1', reason: 'worker stopping' }]);
     await expect.poll(() => alive(pid), patience).toBe(false);
-  }, 90_000);
+  });
 });
