@@ -280,6 +280,29 @@ TABLE installation_token
   CONSTRAINT installation_token_pkey PRIMARY KEY (hash)
   CREATE UNIQUE INDEX installation_token_pkey ON public.installation_token USING btree (hash)
 
+TABLE join_token
+  id integer NOT NULL IDENTITY
+  hash bytea NOT NULL
+  prefix text COLLATE "C" NOT NULL
+  description text
+  worker text COLLATE "C"
+  role text COLLATE "C"
+  labels jsonb NOT NULL DEFAULT '{}'::jsonb
+  services text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[]
+  registers text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[]
+  created_by text COLLATE "C" NOT NULL
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  expires_at timestamp(3) with time zone NOT NULL
+  used_at timestamp(3) with time zone
+  used_by text COLLATE "C"
+  revoked_at timestamp(3) with time zone
+  CONSTRAINT join_token_hash UNIQUE (hash)
+  CONSTRAINT join_token_pkey PRIMARY KEY (id)
+  CONSTRAINT join_token_use CHECK (((used_at IS NULL) = (used_by IS NULL)))
+  CREATE UNIQUE INDEX join_token_hash ON public.join_token USING btree (hash)
+  CREATE UNIQUE INDEX join_token_pkey ON public.join_token USING btree (id)
+  CREATE INDEX join_token_worker ON public.join_token USING btree (worker) WHERE (worker IS NOT NULL)
+
 TABLE leadership WITH (fillfactor=50)
   one boolean NOT NULL DEFAULT true
   epoch bigint NOT NULL DEFAULT 0
@@ -494,6 +517,29 @@ TABLE worker
   CONSTRAINT worker_pkey PRIMARY KEY (id)
   CREATE UNIQUE INDEX worker_name ON public.worker USING btree (name)
   CREATE UNIQUE INDEX worker_pkey ON public.worker USING btree (id)
+
+TABLE worker_credential
+  id integer NOT NULL IDENTITY
+  hash bytea NOT NULL
+  prefix text COLLATE "C" NOT NULL
+  worker text COLLATE "C" NOT NULL
+  role text COLLATE "C" NOT NULL
+  labels jsonb NOT NULL DEFAULT '{}'::jsonb
+  services text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[]
+  registers text[] COLLATE "C" NOT NULL DEFAULT '{}'::text[]
+  join_token_id integer
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp()
+  expires_at timestamp(3) with time zone NOT NULL
+  last_used_at timestamp(3) with time zone
+  replaced_at timestamp(3) with time zone
+  revoked_at timestamp(3) with time zone
+  revoked_by text COLLATE "C"
+  CONSTRAINT worker_credential_hash UNIQUE (hash)
+  CONSTRAINT worker_credential_pkey PRIMARY KEY (id)
+  CREATE UNIQUE INDEX worker_credential_current ON public.worker_credential USING btree (worker) WHERE ((revoked_at IS NULL) AND (replaced_at IS NULL))
+  CREATE UNIQUE INDEX worker_credential_hash ON public.worker_credential USING btree (hash)
+  CREATE UNIQUE INDEX worker_credential_pkey ON public.worker_credential USING btree (id)
+  CREATE INDEX worker_credential_worker ON public.worker_credential USING btree (worker, id)
 
 TABLE worker_metadata
   worker_id integer NOT NULL

@@ -39,6 +39,7 @@ describe.each(['embedded', 'postgres'] as const)('migrations on %s', (kind) => {
     const before = (await read()).rows;
     expect(before.map((row) => [row.name, row.value.length])).toEqual([
       ['cookie', 32],
+      ['execution-token', 32],
       ['idempotency', 32],
     ]);
     await migrate(database);

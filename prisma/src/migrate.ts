@@ -9,7 +9,7 @@ import type { Database } from './database.ts';
 const LOCK_ID = 72_707_369;
 const LOCK_WAIT = '60s';
 const NO_TRANSACTION = /^-- no-transaction\s*$/m;
-const SECRETS = ['idempotency', 'cookie'];
+const SECRETS = ['idempotency', 'cookie', 'execution-token'];
 const SECRET_BYTES = 32;
 
 interface Applied {

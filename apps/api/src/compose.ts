@@ -23,6 +23,8 @@ import { WorkerReads } from './modules/worker/worker-reads.ts';
 import { WorkflowReads } from './modules/workflow/workflow-reads.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
 import { createSchedules } from './compose-schedules.ts';
+import { createWorkerCredentials } from './compose-credentials.ts';
+import { createLogin, type LoginServices } from './compose-login.ts';
 import { ScheduleReads } from './modules/schedule/schedule-reads.ts';
 import { scheduleTargets } from './modules/schedule/schedule-targets.ts';
 import type { Services } from './services.ts';
@@ -41,7 +43,7 @@ export interface ComposeOptions {
 export function composeServices(
   plane: ControlPlane,
   { config, log, clock, random, adminToken }: ComposeOptions,
-): { services: Services; access: Access; start(): Promise<void>; close(): Promise<void> } {
+): { services: Services; access: Access; login: LoginServices; start(): Promise<void>; close(): Promise<void> } {
   const {
     database,
     executor,
@@ -98,8 +100,11 @@ export function composeServices(
     targetOf: scheduleTargets(workflows, deploymentService),
   });
   const stops: (() => void)[] = [];
+  const credentials = createWorkerCredentials(plane, { config, log, access });
+  const accessServices = createAccessServices(plane, config, access);
+  const login = createLogin(plane, { clock, log, access, principals: accessServices.principals });
   const services: Services = {
-    ...createAccessServices(plane, config, access),
+    ...accessServices,
     config,
     clock,
     now,
@@ -110,6 +115,8 @@ export function composeServices(
     workers: workforce.workers,
     workerReads: new WorkerReads(fleet),
     workerProtocol: workforce.protocol,
+    joinTokens: credentials.joinTokens,
+    workerCredentials: credentials.workerCredentials,
     dispatcher,
     executions,
     executionReads,
@@ -141,6 +148,7 @@ export function composeServices(
   return {
     services,
     access,
+    login,
     async start() {
       access.start();
       const forget = (): void => {
@@ -154,6 +162,8 @@ export function composeServices(
     },
     async close() {
       for (const stop of stops.splice(0)) stop();
+      credentials.close();
+      await login.close();
       await schedules.sweep.close();
       deployments.close();
       await metrics.close();

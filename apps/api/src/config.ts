@@ -25,6 +25,8 @@ export interface Config {
   readonly claimSeconds: number;
   /** How long a worker has to answer a cancel before the execution ends without it. */
   readonly cancelSeconds: number;
+  /** Life of a worker's credential; workers renew it half-way. */
+  readonly workerCredentialSeconds: number;
   /** How long a browser session lives at most. */
   readonly sessionSeconds: number;
   /** How long a browser session lives unused. */
@@ -102,6 +104,7 @@ const environment = z.object({
   MUSTER_SESSION_SECONDS: whole(300, 31_536_000).default(2_592_000),
   MUSTER_SESSION_IDLE_SECONDS: whole(300, 31_536_000).default(43_200),
   MUSTER_SESSION_ROTATE_SECONDS: whole(300, 31_536_000).default(86_400),
+  MUSTER_WORKER_CREDENTIAL_SECONDS: whole(4, 31_536_000).default(604_800),
   MUSTER_RETENTION_EXECUTIONS: whole(0, 999_999_999).optional(),
   MUSTER_RETENTION_DAYS: whole(0, 36_500).optional(),
   MUSTER_PREPARE: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
@@ -149,6 +152,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
     offlineSeconds: e.MUSTER_OFFLINE_SECONDS,
     claimSeconds: e.MUSTER_CLAIM_SECONDS,
     cancelSeconds: e.MUSTER_CANCEL_SECONDS,
+    workerCredentialSeconds: e.MUSTER_WORKER_CREDENTIAL_SECONDS,
     sessionSeconds: e.MUSTER_SESSION_SECONDS,
     sessionIdleSeconds: e.MUSTER_SESSION_IDLE_SECONDS,
     sessionRotateSeconds: e.MUSTER_SESSION_ROTATE_SECONDS,

@@ -17,6 +17,8 @@ import { AuditChainStore } from './modules/audit/audit-chain-store.ts';
 import { AuditSealer } from './modules/audit/audit-sealer.ts';
 import { DecisionStore } from './modules/decision/decision-store.ts';
 import { ExecutionService } from './modules/execution/execution-service.ts';
+import { ExecutionTokens } from './modules/execution-token/execution-tokens.ts';
+import { WorkerCredentialStore } from './modules/join-token/worker-credential-store.ts';
 import { OperatorStore } from './modules/worker/operator-store.ts';
 import { createFleet, createWorkforce, type Workforce } from './modules/worker/workforce.ts';
 import { WorkflowStore } from './modules/workflow/workflow-store.ts';
@@ -43,6 +45,8 @@ export interface ControlPlane {
   dispatcher: Dispatcher;
   /** Key of the HMACs that idempotency keys are compared by. */
   idempotencyKey: Uint8Array;
+  executionTokens: ExecutionTokens;
+  workerCredentialStore: WorkerCredentialStore;
   /** Ends the inboxes, so that workers turn to another replica, and takes no new work. */
   drain(): Promise<void>;
   /** After `drain`: lets writes in flight finish, gives leadership up, closes the database. */
@@ -116,6 +120,13 @@ async function assemble(
   });
   closers.push(() => dispatch.close());
   const { dispatcher, releaser, figures } = dispatch;
+  const executionTokens = new ExecutionTokens(await readSecret(database, 'execution-token'));
+  const workerCredentialStore = new WorkerCredentialStore({
+    prisma: database.prisma,
+    newId: () => ids.next(),
+    now,
+    lifetimeMs: config.workerCredentialSeconds * 1_000,
+  });
   const workforce = createWorkforce({
     config,
     executor,
@@ -130,10 +141,11 @@ async function assemble(
       const latest = parsed && (await workflowStore.latestByRef(`${parsed.namespace}/${parsed.name}`));
       return latest === null || number === null ? latest : workflowStore.versionByNumber(latest.workflowId, number);
     },
+    tokenFor: (claim) => executionTokens.sign(claim),
     parkTtlSeconds: config.parkTtlSeconds,
     releaseWorker: (request) => releaser.releaseWorker(request),
     recordEnd: (state, count) => figures.recordEnd(state, count),
-    operatorStore: new OperatorStore(database.prisma, () => ids.next(), now),
+    operatorStore: new OperatorStore(database.prisma, () => ids.next(), now, workerCredentialStore),
     wake: (reason) => bus.publish('wake', { reason }),
   });
   await workforce.start();
@@ -177,6 +189,8 @@ async function assemble(
     decisions,
     dispatcher,
     idempotencyKey: await readSecret(database, 'idempotency'),
+    executionTokens,
+    workerCredentialStore,
     drain: () => workforce.endInboxes(),
     close: closeAll,
   };

@@ -16,6 +16,8 @@ import type { ExecutionReads } from './modules/execution/execution-reads.ts';
 import type { ExecutionService } from './modules/execution/execution-service.ts';
 import type { StepReader } from './modules/execution/step-reader.ts';
 import type { RunService } from './modules/execution/run-service.ts';
+import type { JoinTokenService } from './modules/join-token/join-token-service.ts';
+import type { WorkerCredentialService } from './modules/join-token/worker-credential-service.ts';
 import type { MetricsService } from './modules/metrics/metrics-service.ts';
 import type { PreviewService } from './modules/policy/preview-service.ts';
 import type { ScheduleReads } from './modules/schedule/schedule-reads.ts';
@@ -42,6 +44,8 @@ export interface Services extends AccessServices {
   readonly workers: WorkerService;
   readonly workerReads: WorkerReads;
   readonly workerProtocol: WorkerProtocol;
+  readonly joinTokens: JoinTokenService;
+  readonly workerCredentials: WorkerCredentialService;
   readonly dispatcher: Dispatcher;
   readonly executions: ExecutionService;
   readonly executionReads: ExecutionReads;

@@ -7,6 +7,7 @@ export { ChainCheck, type ChainHead, type ChainReport, type SealedRecord } from 
 export { compareCodePoints } from './lib/code-point-order.ts';
 export type { JsonObject, JsonValue } from './lib/json.ts';
 export * from './policy/spec.ts';
+export { isServiceName } from './policy/values.ts';
 export * from './worker/worker-facts.ts';
 export * from './decision/decision.ts';
 export * from './decision/request.ts';

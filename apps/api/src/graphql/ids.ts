@@ -11,13 +11,15 @@ const KINDS = {
   wv: 'int',
   dp: 'int',
   sd: 'int',
+  jt: 'int',
+  wc: 'int',
   pr: 'int',
   tk: 'int',
   se: 'uuid',
 } as const;
 export type IdKind = keyof typeof KINDS;
 export type UuidKind = 'ex' | 'de' | 'au' | 'se';
-export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd' | 'pr' | 'tk';
+export type IntKind = 'wk' | 'wf' | 'wv' | 'dp' | 'sd' | 'jt' | 'wc' | 'pr' | 'tk';
 
 const SHAPES = {
   uuid: /^[0-9a-f]{32}$/,

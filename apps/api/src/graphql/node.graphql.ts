@@ -39,6 +39,10 @@ async function findNode(id: string, { loaders, services, viewer }: Context): Pro
       return mark(await services.apiTokens.byId(Number(raw), viewer), 'ApiToken');
     case 'se':
       return mark(await services.loginSessions.byId(raw, viewer), 'LoginSession');
+    case 'jt':
+      return mark(await services.joinTokens.byId(Number(raw), viewer), 'JoinToken');
+    case 'wc':
+      return mark(await services.workerCredentials.byId(Number(raw), viewer), 'WorkerCredential');
     case 'sd':
       return mark(await loaders.schedule.load(Number(raw)), 'Schedule');
   }

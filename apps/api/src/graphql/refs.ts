@@ -6,6 +6,7 @@ import type { StoredDecision } from '../modules/decision/stored-decision.ts';
 import type { DeploymentRevisionRow, DeploymentRow } from '../modules/deployment/deployment-store.ts';
 import type { VariantView } from '../modules/deployment/variant-view.ts';
 import type { EventRow, ExecutionRow } from '../modules/execution/execution-rows.ts';
+import type { JoinTokenRow, WorkerCredentialRow } from '../modules/join-token/join-token-row.ts';
 import type { ScheduleRow } from '../modules/schedule/schedule-row.ts';
 import type { RoleView } from '../modules/worker/role-view.ts';
 import type { VersionRow, WorkflowRow } from '../modules/workflow/workflow-store.ts';
@@ -29,6 +30,8 @@ export const ScheduleRef = builder.objectRef<ScheduleRow>('Schedule');
 export const PrincipalRef = builder.objectRef<PrincipalRow>('Principal');
 export const ApiTokenRef = builder.objectRef<ApiTokenRow>('ApiToken');
 export const LoginSessionRef = builder.objectRef<LoginSessionRow>('LoginSession');
+export const JoinTokenRef = builder.objectRef<JoinTokenRow>('JoinToken');
+export const WorkerCredentialRef = builder.objectRef<WorkerCredentialRow>('WorkerCredential');
 export const DecisionRef = builder.objectRef<StoredDecision>('DispatchDecision');
 
 export const WorkerConnection = connectionType('Worker', WorkerRef);
@@ -43,3 +46,5 @@ export const DecisionConnection = connectionType('DispatchDecision', DecisionRef
 export const PrincipalConnection = connectionType('Principal', PrincipalRef, { bounded: true });
 export const ApiTokenConnection = connectionType('ApiToken', ApiTokenRef, { bounded: true });
 export const LoginSessionConnection = connectionType('LoginSession', LoginSessionRef, { bounded: true });
+export const JoinTokenConnection = connectionType('JoinToken', JoinTokenRef, { bounded: true });
+export const WorkerCredentialConnection = connectionType('WorkerCredential', WorkerCredentialRef, { bounded: true });

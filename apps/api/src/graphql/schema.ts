@@ -9,6 +9,8 @@ import '../modules/access/login-session.graphql.ts';
 import '../modules/worker/worker.graphql.ts';
 import '../modules/worker/operate.graphql.ts';
 import '../modules/worker/worker-protocol.graphql.ts';
+import '../modules/join-token/join-token.graphql.ts';
+import '../modules/join-token/worker-credential.graphql.ts';
 import '../modules/workflow/workflow.graphql.ts';
 import '../modules/deployment/deployment.graphql.ts';
 import '../modules/deployment/deployment-write.graphql.ts';

@@ -1,6 +1,6 @@
 import type { InboxEvent } from '../modules/worker/inbox.ts';
 import type { WorkerReport } from '../modules/worker/report-service.ts';
-import { healthy, registration, type TestControlPlane } from './test-control-plane.ts';
+import { healthy, operator, registration, type TestControlPlane } from './test-control-plane.ts';
 
 export const emptyReport: WorkerReport = {
   claims: [],
@@ -21,16 +21,17 @@ export async function onDuty(
 ) {
   const { protocol } = plane.workforce;
   const instance = more.instanceId ?? `${name}-1`;
-  await protocol.register(registration(name, more));
-  await protocol.heartbeat(name, instance, healthy);
-  const inbox = protocol.inbox(name, instance);
+  await protocol.register(operator, registration(name, more));
+  await protocol.heartbeat(operator, name, instance, healthy);
+  const inbox = protocol.inbox(operator, name, instance);
   const next = async (): Promise<InboxEvent> => {
     const { value } = await inbox.next();
     if (value === undefined) throw new Error('the inbox has ended');
     return value;
   };
   const known = new Map<string, InboxEvent['assignments'][number]>();
-  const report = (part: Partial<WorkerReport>) => protocol.report(name, instance, { ...emptyReport, ...part });
+  const report = (part: Partial<WorkerReport>) =>
+    protocol.report(operator, name, instance, { ...emptyReport, ...part });
   await next();
   /** The next assignment of this execution; those of others are kept for whoever asks for them. */
   const assigned = async (id: string) => {
@@ -60,7 +61,7 @@ export async function onDuty(
     hangUp: async () => void (await inbox.return(undefined)),
     leave: async () => {
       await inbox.return(undefined);
-      await protocol.leave(name, instance);
+      await protocol.leave(operator, name, instance);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { workflow } from '@muster/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp, type TestApp, until } from '../../testing/test-app.ts';
-import { healthy, registration } from '../../testing/test-control-plane.ts';
+import { healthy, operator, registration } from '../../testing/test-control-plane.ts';
 import { restClient, type Send } from './testing/rest-client.ts';
 
 /** A server with its own worker, three that only registered, and a service of another kind. */
@@ -16,9 +16,9 @@ beforeAll(async () => {
   await until(() => app.plane.fleet.get('api-test')?.eligible, 'the worker');
   const { protocol } = app.plane.workforce;
   for (const name of ['w-1', 'w-2', 'W-3']) {
-    await protocol.register(registration(name, { role: 'gpu', labels: [{ key: 'zone', value: 'eu' }] }));
+    await protocol.register(operator, registration(name, { role: 'gpu', labels: [{ key: 'zone', value: 'eu' }] }));
   }
-  await protocol.heartbeat('w-1', 'w-1-1', {
+  await protocol.heartbeat(operator, 'w-1', 'w-1-1', {
     ...healthy,
     checks: [{ name: 'disk', healthy: false, message: 'full' }],
     metrics: { queue_depth: 3, 'flux.running_executions': 0 },

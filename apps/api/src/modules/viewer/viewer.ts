@@ -27,6 +27,8 @@ export interface WorkerIdentity {
   readonly name: string;
   /** The one role it may announce itself as; null: any. */
   readonly role: string | null;
+  /** Where there are any, they are all its labels: it cannot say others. */
+  readonly labels: Readonly<Record<string, string>>;
   /** What it may serve; they become its labels `flux.service.<name>` (ruling 24). */
   readonly services: readonly string[];
 }

@@ -173,7 +173,9 @@ describe('the server', () => {
     const { ends, steps } = await worker.report({ steps: [step(held, 0)], ends: [completed(held)] });
     expect([codes(steps), codes(ends)]).toEqual([['CONFLICT'], ['CONFLICT']]);
     const beat = { ...healthy, claims: [held] };
-    expect((await plane.workforce.protocol.heartbeat(worker.name, worker.instance, beat)).lost).toEqual([held.id]);
+    expect((await plane.workforce.protocol.heartbeat(operator, worker.name, worker.instance, beat)).lost).toEqual([
+      held.id,
+    ]);
     const { rows } = await plane.database.query<{ type: string; sequence: number }>(
       'SELECT type, sequence FROM execution_timeline WHERE execution_id = $1 ORDER BY sequence',
       [held.id],

@@ -146,13 +146,15 @@ describe('a step', () => {
     const { protocol } = plane.workforce;
     const seen = claim.steps.map((one) => one.position);
     for (let after = claim.stepsAfter; after !== null; ) {
-      const page = await protocol.steps(worker.name, worker.instance, again, after);
+      const page = await protocol.steps(operator, worker.name, worker.instance, again, after);
       expect(page.steps.length).toBeLessThanOrEqual(500);
       seen.push(...page.steps.map((one) => one.position));
       after = page.after;
     }
     expect(seen).toEqual(Array.from({ length: 606 }, (_, n) => n));
-    await expect(protocol.steps(worker.name, worker.instance, held, -1)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(protocol.steps(operator, worker.name, worker.instance, held, -1)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
     await worker.report({ ends: [completed(again)] });
   });
 });

@@ -2,6 +2,7 @@ import { type MetadataValue, MusterError, type WorkerAvailability } from '@muste
 import type { Prisma, PrismaClient } from '@muster/db';
 import { rawId } from '../../dispatch/ids.ts';
 import { appendAudit, type Author, changed } from '../audit/audit-log.ts';
+import type { WorkerCredentialStore } from '../join-token/worker-credential-store.ts';
 
 const VERBS: Readonly<Record<WorkerAvailability, string>> = {
   ACTIVE: 'activate',
@@ -14,9 +15,16 @@ export class OperatorStore {
   readonly #prisma: PrismaClient;
   readonly #newId: () => string;
   readonly #now: () => number;
+  readonly #credentials: Pick<WorkerCredentialStore, 'endWith'>;
 
   /** `newId` makes UUID v7; `now` is ms by the database's clock. */
-  constructor(prisma: PrismaClient, newId: () => string, now: () => number) {
+  constructor(
+    prisma: PrismaClient,
+    newId: () => string,
+    now: () => number,
+    credentials: Pick<WorkerCredentialStore, 'endWith'>,
+  ) {
+    this.#credentials = credentials;
     this.#prisma = prisma;
     this.#newId = newId;
     this.#now = now;
@@ -70,9 +78,12 @@ export class OperatorStore {
     });
   }
 
-  /** Takes the worker off the list; its row stays, so that executions and decisions can still name it. */
-  async remove(workerId: number, author: Author): Promise<void> {
-    await this.#prisma.$transaction(async (tx) => {
+  /**
+   * Takes the worker off the list; its row stays, so that executions and decisions can still name it. Answers the ids of its credentials,
+   * which end with it.
+   */
+  async remove(workerId: number, author: Author): Promise<number[]> {
+    return this.#prisma.$transaction(async (tx) => {
       const now = new Date(this.#now());
       const worker = await this.#touch(tx, workerId, { removedAt: now, disconnectedAt: now });
       const rows = await tx.workerMetadata.findMany({ where: { workerId }, select: { key: true, value: true } });
@@ -85,6 +96,7 @@ export class OperatorStore {
         before: { role: worker.role, availability: worker.availability, metadata: kept },
         after: null,
       });
+      return this.#credentials.endWith(tx, worker.name, author.name);
     });
   }
 

@@ -9,6 +9,7 @@ import {
   markAllDisconnected,
   markConnected,
   markDisconnected,
+  markDismissed,
   markLeft,
   type PulseRow,
   type Registration,
@@ -92,11 +93,12 @@ export class Registry {
 
   /**
    * Takes a worker on duty. The newer process wins a name: the older one is told to stop, and what it held is released at once (ruling 25).
-   * Errors: CONFLICT where this instance was replaced before.
+   * Errors: CONFLICT where this instance was replaced before; UNAUTHENTICATED where its credential has ended.
    */
   async register(registration: Registration): Promise<FleetWorker> {
     const registered = await registerWorker(this.#o.executor, registration);
-    if (registered === null) {
+    if (registered === 'not-good') throw new MusterError('UNAUTHENTICATED', 'The credential of this worker has ended.');
+    if (registered === 'replaced') {
       throw new MusterError(
         'CONFLICT',
         `A newer process has registered as ${registration.name}: this one is replaced.`,
@@ -179,6 +181,15 @@ export class Registry {
       message: 'the worker said goodbye',
     });
     return released.length;
+  }
+
+  /** Off duty at once, whatever process has the name; what it holds is released. `why`: one clause. */
+  async dismiss(name: string, why: string): Promise<void> {
+    const id = await markDismissed(this.#o.executor, name);
+    if (id === null) return;
+    await this.changed(name);
+    this.#o.log.warn({ worker: name }, `worker dismissed: ${why}`);
+    await this.#o.releaseWorker({ workerId: id, instance: null, cause: 'LEFT', message: why });
   }
 
   /** Reads the worker again after an operator's change, and tells everybody. */

@@ -60,6 +60,7 @@ export interface ClaimAnswer extends ItemResult {
     maxAttempts: number;
     timeoutSeconds: number | null;
     workflowRunner: string | null;
+    token: string;
     steps: RecordedStep[];
     stepsAfter: number | null;
   } | null;
@@ -87,6 +88,8 @@ export interface ClaimedVersion {
 
 export interface ReportServiceOptions extends DurableReportDeps {
   versionById: (id: number) => Promise<ClaimedVersion>;
+  /** The token of a claim (docs/worker-credentials.md). */
+  tokenFor: (claim: { id: string; generation: number; submittedBy: string }) => string;
   releaseWorker: ReleaseWorker;
   recordEnd: (state: 'COMPLETED' | 'FAILED', count: number) => void;
 }
@@ -202,6 +205,7 @@ export class ReportService {
       maxAttempts: version.maxAttempts,
       timeoutSeconds: version.timeoutSeconds,
       workflowRunner: version.runner,
+      token: this.#o.tokenFor(row),
       steps: page?.steps ?? [],
       stepsAfter: page?.after ?? null,
     };

@@ -18,6 +18,7 @@ export interface ClaimedRow {
   generation: number;
   revision: number;
   versionId: number;
+  submittedBy: string;
   attempt: number;
   /** How many steps earlier claims recorded. */
   stepCount: number;
@@ -78,7 +79,8 @@ UPDATE execution x SET
   updated_at = clock_timestamp()
 FROM unnest($1::uuid[], $2::int[], $3::bool[]) AS w (id, generation, started)
 WHERE x.id = w.id AND x.generation = w.generation AND x.worker_id IS NOT DISTINCT FROM $4 AND x.instance = $5 AND x.state = 'SCHEDULED'
-RETURNING x.id, x.generation, x.revision, x.version_id AS "versionId", x.attempt, x.step_count AS "stepCount",
+RETURNING x.id, x.generation, x.revision, x.version_id AS "versionId", x.submitted_by AS "submittedBy", x.attempt,
+  x.step_count AS "stepCount",
   CASE WHEN octet_length(x.input::text) <= ${INLINE_INPUT_BYTES} THEN x.input::text END AS input,
   coalesce(octet_length(x.input::text) > ${INLINE_INPUT_BYTES}, false) AS "inputOmitted"`,
       priority: 'hot',
@@ -100,7 +102,7 @@ export async function readHeldClaims(db: Executor, holder: Holder, items: readon
     {
       name: 'held-claims',
       text: `
-SELECT x.id, x.generation, x.revision, x.version_id AS "versionId", x.attempt, x.step_count AS "stepCount", NULL::text AS input,
+SELECT x.id, x.generation, x.revision, x.version_id AS "versionId", x.submitted_by AS "submittedBy", x.attempt, x.step_count AS "stepCount", NULL::text AS input,
   x.input IS NOT NULL AS "inputOmitted"
 FROM unnest($1::uuid[], $2::int[]) AS w (id, generation)
 JOIN execution x ON x.id = w.id AND x.generation = w.generation

@@ -4,6 +4,7 @@ import type { FleetWorker } from '../../fleet/worker-record.ts';
 import type { InboxEvent } from './inbox.ts';
 import type { ClaimAnswer, ReportAnswer } from './report-service.ts';
 import type { HeldItem } from './report-store.ts';
+import { requireSpeaker } from './speaker.ts';
 import { KeyValueInput } from '../../graphql/key-value.ts';
 import { WorkerRef } from '../../graphql/refs.ts';
 import {
@@ -141,6 +142,10 @@ const Claim = builder.objectRef<NonNullable<ClaimAnswer['claim']>>('Claim').impl
     attempt: t.exposeInt('attempt'),
     maxAttempts: t.exposeInt('maxAttempts'),
     timeoutSeconds: t.exposeInt('timeoutSeconds', { nullable: true }),
+    token: t.exposeString('token', {
+      description:
+        'By which the handler is known: it may do with workflows and executions what the submitter may, while this claim lasts. Kept nowhere.',
+    }),
     workflowRunner: t.exposeString('workflowRunner', {
       nullable: true,
       description: 'The runner that the version asks for.',
@@ -224,9 +229,9 @@ builder.mutationField('workerRegister', (t) =>
     authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerRegisterPayload,
     args: { input: t.arg({ type: WorkerRegisterInput, required: true }) },
-    resolve: async (_root, { input }, { services }) => {
+    resolve: async (_root, { input }, { services, viewer }) => {
       const { labels, runners, workflows, packages, resources, capacity, ...rest } = input;
-      const worker = await services.workerProtocol.register({
+      const worker = await services.workerProtocol.register(viewer, {
         ...rest,
         labels: labels ?? [],
         runners: runners ?? [],
@@ -245,8 +250,8 @@ builder.mutationField('workerHeartbeat', (t) =>
     authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerHeartbeatPayload,
     args: { input: t.arg({ type: WorkerHeartbeatInput, required: true }) },
-    resolve: (_root, { input }, { services }) =>
-      services.workerProtocol.heartbeat(input.worker, input.instanceId, {
+    resolve: (_root, { input }, { services, viewer }) =>
+      services.workerProtocol.heartbeat(viewer, input.worker, input.instanceId, {
         healthy: input.healthy,
         draining: input.draining ?? false,
         checks: (input.checks ?? []).map((check) => ({ ...check, message: check.message ?? null })),
@@ -261,8 +266,8 @@ builder.mutationField('workerReport', (t) =>
     authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerReportPayload,
     args: { input: t.arg({ type: WorkerReportInput, required: true }) },
-    resolve: (_root, { input }, { services }) =>
-      services.workerProtocol.report(input.worker, input.instanceId, {
+    resolve: (_root, { input }, { services, viewer }) =>
+      services.workerProtocol.report(viewer, input.worker, input.instanceId, {
         claims: (input.claims ?? []).map((item) => ({
           ...toHeld(item),
           started: item.started ?? true,
@@ -293,8 +298,8 @@ builder.mutationField('workerLeave', (t) =>
     authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerLeavePayload,
     args: { input: t.arg({ type: WorkerLeaveInput, required: true }) },
-    resolve: async (_root, { input }, { services }) => ({
-      released: await services.workerProtocol.leave(input.worker, input.instanceId),
+    resolve: async (_root, { input }, { services, viewer }) => ({
+      released: await services.workerProtocol.leave(viewer, input.worker, input.instanceId),
     }),
   }),
 );
@@ -304,8 +309,13 @@ builder.subscriptionField('workerInbox', (t) =>
     authScopes: { serves: 'worker:{name}:serve' },
     type: WorkerInbox,
     args: { worker: t.arg.string({ required: true }), instanceId: t.arg.id({ required: true }) },
-    subscribe: (_root, { worker, instanceId }, { services }) => services.workerProtocol.inbox(worker, instanceId),
-    resolve: (event) => event,
+    subscribe: (_root, { worker, instanceId }, { services, viewer }) =>
+      services.workerProtocol.inbox(viewer, worker, instanceId),
+    // Who asks is asked again with every event.
+    resolve: (event, { worker }, { viewer }) => {
+      requireSpeaker(viewer, worker);
+      return event;
+    },
   }),
 );
 

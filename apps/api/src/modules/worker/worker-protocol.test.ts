@@ -71,6 +71,7 @@ describe('an execution on a worker', () => {
           maxAttempts: 3,
           timeoutSeconds: null,
           workflowRunner: null,
+          token: expect.stringMatching(/^msx_/),
           steps: [],
           stepsAfter: null,
         },
@@ -172,11 +173,11 @@ describe('a worker that loses its claim', () => {
     const second = await onDuty('w-second');
     const again = await second.assigned(id);
     expect(again.generation).toBe(generation + 2);
-    await plane.workforce.protocol.register(registration('w-first'));
+    await plane.workforce.protocol.register(operator, registration('w-first'));
     const late = { ...emptyReport, ends: [end(id, generation)] };
-    const { ends } = await plane.workforce.protocol.report('w-first', 'w-first-1', late);
+    const { ends } = await plane.workforce.protocol.report(operator, 'w-first', 'w-first-1', late);
     expect(ends[0]?.code).toBe('CONFLICT');
-    await plane.workforce.protocol.report('w-first', 'w-first-1', late);
+    await plane.workforce.protocol.report(operator, 'w-first', 'w-first-1', late);
     await second.report({ claims: [claim(id, again.generation)], ends: [end(id, again.generation)] });
 
     const kept = (await events(id)).filter((event) => event.type === LATE_WRITE_EVENT);
@@ -195,7 +196,7 @@ describe('a worker that loses its claim', () => {
     const { generation } = await worker.assigned(id);
     await worker.report({ claims: [claim(id, generation)] });
     const beat = (claims: { id: string; generation: number }[]) =>
-      plane.workforce.protocol.heartbeat('w-told', 'w-told-1', { ...healthy, claims });
+      plane.workforce.protocol.heartbeat(operator, 'w-told', 'w-told-1', { ...healthy, claims });
     expect((await beat([{ id, generation }])).lost).toEqual([]);
     expect((await beat([{ id, generation: generation - 1 }])).lost).toEqual([id]);
     await worker.report({ ends: [end(id, generation)] });
@@ -242,7 +243,7 @@ describe('a name', () => {
       labels: [{ key: 'flux.service.chat', value: 'true' }],
       workflows: ['no-namespace'],
     });
-    const error = await plane.workforce.protocol.register(bad).then(
+    const error = await plane.workforce.protocol.register(operator, bad).then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -260,7 +261,7 @@ describe('a name', () => {
   });
 
   it('that nobody has registered can do nothing', async () => {
-    await expect(plane.workforce.protocol.heartbeat('nobody', 'x', healthy)).rejects.toMatchObject({
+    await expect(plane.workforce.protocol.heartbeat(operator, 'nobody', 'x', healthy)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
@@ -270,7 +271,7 @@ describe('heartbeats', () => {
   it('drop a bad metrics payload whole, with a warning, and keep the last one', async () => {
     const worker = await onDuty('w-metrics');
     const beat = (metrics: unknown) =>
-      plane.workforce.protocol.heartbeat('w-metrics', 'w-metrics-1', { ...healthy, metrics });
+      plane.workforce.protocol.heartbeat(operator, 'w-metrics', 'w-metrics-1', { ...healthy, metrics });
     await beat({ temp: 61 });
     for (const bad of [{ temp: '62' }, { temp: 62, other: null }, [1], 5, { ['k'.repeat(65)]: 1 }]) {
       expect((await beat(bad)).warnings).toHaveLength(1);
@@ -284,7 +285,7 @@ describe('heartbeats', () => {
   it('with a failing check take the worker out until the check passes', async () => {
     const worker = await onDuty('w-check');
     const beat = (ok: boolean) =>
-      plane.workforce.protocol.heartbeat('w-check', 'w-check-1', {
+      plane.workforce.protocol.heartbeat(operator, 'w-check', 'w-check-1', {
         ...healthy,
         healthy: ok,
         checks: [{ name: 'disk', healthy: ok, message: ok ? null : 'full' }],
@@ -322,8 +323,8 @@ describe('an operator', () => {
     await plane.workforce.workers.setAvailability('w-drain', 'DRAINING', operator, 'rq');
     expect((await worker.next()).drain).toBe(true);
     await worker.hangUp();
-    await plane.workforce.protocol.register(registration('w-drain'));
-    const again = plane.workforce.protocol.inbox('w-drain', 'w-drain-1');
+    await plane.workforce.protocol.register(operator, registration('w-drain'));
+    const again = plane.workforce.protocol.inbox(operator, 'w-drain', 'w-drain-1');
     expect((await again.next()).value).toMatchObject({ drain: true });
     await again.return(undefined);
     await worker.leave();

@@ -13,6 +13,8 @@ import {
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { FleetWorker, HealthCheck } from '../../fleet/worker-record.ts';
 import type { Log } from '../../log.ts';
+import { boundIdentity, requireSpeaker } from './speaker.ts';
+import type { Viewer } from '../viewer/viewer.ts';
 import type { InboxEvent, Inboxes } from './inbox.ts';
 import type { Registry } from './registry.ts';
 import type { StepPage } from './recorded-steps.ts';
@@ -72,7 +74,7 @@ const MAX_TEXT = 256;
 const CALM_FLEET = 2_000;
 const BUSY_FLEET_FACTOR = 2;
 
-/** What workers say to the server, checked (docs/worker-protocol.md). Who may speak as whom is decided before. */
+/** What workers say to the server, checked (docs/worker-protocol.md). Who may speak as whom is asked before anything is looked up. */
 export class WorkerProtocol {
   readonly #o: WorkerProtocolOptions;
 
@@ -86,8 +88,12 @@ export class WorkerProtocol {
     return Math.min(30, this.#o.heartbeatSeconds * (busy ? BUSY_FLEET_FACTOR : 1));
   }
 
-  /** Errors: BAD_INPUT with every problem; CONFLICT where this instance was replaced. */
-  async register(input: RegistrationInput): Promise<FleetWorker> {
+  /**
+   * Errors: FORBIDDEN where the viewer is another worker, or bound to other things; BAD_INPUT with every problem; CONFLICT where this
+   * instance was replaced; UNAUTHENTICATED where the worker's credential has ended meanwhile.
+   */
+  async register(viewer: Viewer, input: RegistrationInput): Promise<FleetWorker> {
+    requireSpeaker(viewer, input.name, 'name');
     const labels = checkLabels(input.labels, 'labels', 'refuse');
     const issues = [
       ...checkName(input.name, 'name', 'a worker name', MAX_NAME),
@@ -106,12 +112,19 @@ export class WorkerProtocol {
       );
     }
     const { instanceId, ...rest } = input;
-    return this.#o.registry.register({ ...rest, instance: instanceId, labels: labels.value });
+    const { credential } = viewer;
+    return this.#o.registry.register({
+      ...rest,
+      ...boundIdentity(viewer, { ...rest, labels: labels.value }),
+      instance: instanceId,
+      principal: viewer.name,
+      credentialId: credential.kind === 'worker' ? credential.id : null,
+    });
   }
 
   /** Never refuses metrics: a bad payload is dropped whole, with a warning, and the last snapshot stays (ruling 26). */
-  async heartbeat(name: string, instanceId: string, input: HeartbeatInput): Promise<HeartbeatAnswer> {
-    const worker = this.#require(name, instanceId);
+  async heartbeat(viewer: Viewer, name: string, instanceId: string, input: HeartbeatInput): Promise<HeartbeatAnswer> {
+    const worker = this.#require(viewer, name, instanceId);
     const warnings: string[] = [];
     const checked = input.metrics === undefined ? undefined : checkMetrics(input.metrics);
     if (typeof checked === 'string') {
@@ -137,8 +150,8 @@ export class WorkerProtocol {
     return { lost, heartbeatSeconds, warnings };
   }
 
-  async report(name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
-    const worker = this.#require(name, instanceId);
+  async report(viewer: Viewer, name: string, instanceId: string, report: WorkerReport): Promise<ReportAnswer> {
+    const worker = this.#require(viewer, name, instanceId);
     const { claims, ...others } = report;
     const answered = this.#o.unlisted.reporting(worker, claims, Object.values(others).flat());
     try {
@@ -149,21 +162,22 @@ export class WorkerProtocol {
   }
 
   /** Further recorded steps of a claim. Errors: CONFLICT where it is not this worker's any more. */
-  async steps(name: string, instanceId: string, item: HeldItem, after: number): Promise<StepPage> {
-    return this.#o.reports.steps(this.#require(name, instanceId), item, after);
+  async steps(viewer: Viewer, name: string, instanceId: string, item: HeldItem, after: number): Promise<StepPage> {
+    return this.#o.reports.steps(this.#require(viewer, name, instanceId), item, after);
   }
 
   /** Answers how many executions were released. */
-  async leave(name: string, instanceId: string): Promise<number> {
-    return this.#o.registry.leave(this.#require(name, instanceId));
+  async leave(viewer: Viewer, name: string, instanceId: string): Promise<number> {
+    return this.#o.registry.leave(this.#require(viewer, name, instanceId));
   }
 
-  inbox(name: string, instanceId: string): AsyncGenerator<InboxEvent, void, undefined> {
-    return this.#o.inboxes.open(this.#require(name, instanceId));
+  inbox(viewer: Viewer, name: string, instanceId: string): AsyncGenerator<InboxEvent, void, undefined> {
+    return this.#o.inboxes.open(this.#require(viewer, name, instanceId));
   }
 
-  /** Errors: NOT_FOUND (register first), CONFLICT (another process has the name now). */
-  #require(name: string, instanceId: string): FleetWorker {
+  /** Errors: FORBIDDEN (another worker's), NOT_FOUND (register first), CONFLICT (another process has the name now). */
+  #require(viewer: Viewer, name: string, instanceId: string): FleetWorker {
+    requireSpeaker(viewer, name);
     const worker = this.#o.fleet.get(name);
     if (worker === undefined || !worker.registered) {
       throw new MusterError('NOT_FOUND', 'No worker is registered under this name: register first.', {

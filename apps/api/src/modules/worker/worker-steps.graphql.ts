@@ -119,8 +119,8 @@ builder.queryField('workerSteps', (t) =>
       generation: t.arg.int({ required: true }),
       after: t.arg.int({ required: true }),
     },
-    resolve: (_root, { worker, instanceId, after, ...held }, { services }) =>
-      services.workerProtocol.steps(worker, instanceId, toHeld(held), after),
+    resolve: (_root, { worker, instanceId, after, ...held }, { services, viewer }) =>
+      services.workerProtocol.steps(viewer, worker, instanceId, toHeld(held), after),
   }),
 );
 

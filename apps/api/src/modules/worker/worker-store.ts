@@ -16,6 +16,12 @@ export interface Registration {
   runners: readonly string[];
   workflows: readonly string[];
   capacity: number | null;
+  /** Granted by its credential. */
+  services: readonly string[];
+  /** Who registers it. */
+  principal: string;
+  /** The credential that it does that with, which must be good at that moment; null: it has none of its own. */
+  credentialId: number | null;
 }
 
 export interface Registered {
@@ -49,10 +55,14 @@ interface StoredRow {
 }
 
 /**
- * Writes a registration; it replaces everything the worker said before (ruling 24). An instance that a newer one has replaced stays out: no row.
+ * Writes a registration; it replaces everything the worker said before (ruling 24). An instance that a newer one has replaced stays
+ * out, and so does one whose credential has ended.
  * A new process ends a drain, which was for the old one; a cordon stays, it is for the name.
  */
-export async function registerWorker(db: Executor, registration: Registration): Promise<Registered | null> {
+export async function registerWorker(
+  db: Executor,
+  registration: Registration,
+): Promise<Registered | 'replaced' | 'not-good'> {
   const { rows } = await db.run<{ id: number; before: string | null }>(
     {
       name: 'worker-register',
@@ -60,14 +70,19 @@ export async function registerWorker(db: Executor, registration: Registration): 
       text: `
 WITH before AS (
   SELECT id, instance FROM worker WHERE name = $1 FOR UPDATE
+), good AS (
+  -- Waits for whoever ends it just now, and then sees that.
+  SELECT FROM worker_credential c WHERE c.id = $15 AND c.revoked_at IS NULL AND c.expires_at > clock_timestamp() FOR SHARE
 )
-INSERT INTO worker AS w (name, instance, role, hostname, version, labels, resources, packages, runners, workflows, capacity, started_at, disconnected_at)
+INSERT INTO worker AS w (name, instance, role, hostname, version, labels, resources, packages, runners, workflows, capacity, started_at, disconnected_at, services,
+  principal)
 -- The join reads the row before it is replaced; a subquery in RETURNING would come too late.
-SELECT $1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9::text[], $10::text[], $11::int, $12::timestamptz, clock_timestamp()
+SELECT $1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9::text[], $10::text[], $11::int, $12::timestamptz, clock_timestamp(), $13::text[], $14
 FROM (VALUES (1)) AS one LEFT JOIN before ON true
+WHERE $15::int IS NULL OR EXISTS (SELECT FROM good)
 ON CONFLICT (name) DO UPDATE SET
   instance = excluded.instance, role = excluded.role, hostname = excluded.hostname, version = excluded.version,
-  labels = excluded.labels, resources = excluded.resources, packages = excluded.packages, runners = excluded.runners,
+  labels = excluded.labels, services = excluded.services, principal = excluded.principal, resources = excluded.resources, packages = excluded.packages, runners = excluded.runners,
   workflows = excluded.workflows, capacity = excluded.capacity, started_at = excluded.started_at,
   registered_at = clock_timestamp(),
   connected_at = CASE WHEN w.instance = excluded.instance THEN w.connected_at END,
@@ -96,11 +111,27 @@ RETURNING w.id, (SELECT instance FROM before) AS before`,
       registration.workflows,
       registration.capacity,
       registration.startedAt,
+      registration.services,
+      registration.principal,
+      registration.credentialId,
     ],
   );
   const row = rows[0];
-  if (row === undefined) return null;
+  if (row === undefined) return (await isGood(db, registration.credentialId)) ? 'replaced' : 'not-good';
   return { id: row.id, replacedInstance: row.before === registration.instance ? null : row.before };
+}
+
+async function isGood(db: Executor, credentialId: number | null): Promise<boolean> {
+  if (credentialId === null) return true;
+  const { rowCount } = await db.run(
+    {
+      name: 'worker-credential-good',
+      priority: 'hot',
+      text: 'SELECT FROM worker_credential WHERE id = $1 AND revoked_at IS NULL AND expires_at > clock_timestamp()',
+    },
+    [credentialId],
+  );
+  return rowCount === 1;
 }
 
 /** The worker's inbox is open at this replica. Answers whether the instance is still the one that has the name. */
@@ -145,6 +176,21 @@ WHERE disconnected_at IS NULL AND ($2 OR replica = $1)`,
     },
     [replica, everyone],
   );
+}
+
+/** Off duty, whatever process has the name. Answers the worker's id; null: there is none. */
+export async function markDismissed(db: Executor, name: string): Promise<number | null> {
+  const { rows } = await db.run<{ id: number }>(
+    {
+      name: 'worker-dismissed',
+      priority: 'hot',
+      text: `
+UPDATE worker SET left_at = clock_timestamp(), disconnected_at = coalesce(disconnected_at, clock_timestamp()), revision = revision + 1
+WHERE name = $1 AND removed_at IS NULL RETURNING id`,
+    },
+    [name],
+  );
+  return rows[0]?.id ?? null;
 }
 
 /** The worker has said goodbye. */

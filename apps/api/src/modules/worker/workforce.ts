@@ -16,7 +16,10 @@ import { WorkerProtocol } from './worker-protocol.ts';
 import { WorkerService } from './worker-service.ts';
 
 export interface WorkforceOptions
-  extends Pick<ReportServiceOptions, 'versionById' | 'findVersion' | 'releaseWorker' | 'recordEnd' | 'parkTtlSeconds'> {
+  extends Pick<
+    ReportServiceOptions,
+    'versionById' | 'tokenFor' | 'findVersion' | 'releaseWorker' | 'recordEnd' | 'parkTtlSeconds'
+  > {
   config: Pick<Config, 'heartbeatSeconds' | 'workerName' | 'databaseUrl'>;
   executor: Executor;
   fleet: Fleet;
@@ -92,6 +95,9 @@ export function createWorkforce(options: WorkforceOptions): Workforce {
       registry,
       store: options.operatorStore,
       wake: options.wake,
+      credentialsEnded: (ids) => {
+        for (const workerCredentialId of ids) bus.publish('access', { workerCredentialId });
+      },
       releaseWorker: options.releaseWorker,
     }),
     start: () => registry.start(),
