@@ -252,8 +252,8 @@ describe('stream', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
     expect(new Set(ids).size).toBe(ids.length);
     const last = stream.events.at(-1)?.data;
-    expect(last.execution).toMatchObject({ state: 'COMPLETED', output: { echoed: 'x' } });
-    expect(stream.headers['location']).toBe(`/executions/${last.executionId}`);
+    expect(last?.execution).toMatchObject({ state: 'COMPLETED', output: { echoed: 'x' } });
+    expect(stream.headers['location']).toBe(`/executions/${last?.executionId}`);
   });
 
   it('keeps a quiet stream alive with comments', async () => {

@@ -19,6 +19,10 @@ interface Server {
   output(): string;
 }
 
+interface Executions {
+  executions: { nodes: { scheduleRun: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
+}
+
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let dataDir: string;
 const servers: Server[] = [];
@@ -63,14 +67,14 @@ async function kill(server: Server): Promise<void> {
   await ended;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any
-async function ask({ url }: Server, query: string): Promise<any> {
+/** The data of an answer without errors, of the shape that the query asks for. */
+async function ask<TData>({ url }: Server, query: string): Promise<TData> {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   });
-  const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown };
+  const { data, errors } = (await response.json()) as { data: TData; errors?: unknown };
   if (errors) throw new Error(JSON.stringify(errors));
   return data;
 }
@@ -82,7 +86,8 @@ const token = async (): Promise<string> =>
 
 const leads = (server: Server): boolean => server.output().includes('dispatching now');
 const startedCount = async (server: Server): Promise<number> =>
-  (await ask(server, '{ schedule(name: "seconds") { startedCount } }')).schedule.startedCount;
+  (await ask<{ schedule: { startedCount: number } }>(server, '{ schedule(name: "seconds") { startedCount } }')).schedule
+    .startedCount;
 
 it('every second has one execution, while leaders are killed', async () => {
   const first = await start();
@@ -103,20 +108,18 @@ it('every second has one execution, while leaders are killed', async () => {
 
   const runs: number[] = [];
   for (let after = ''; ; ) {
-    const { executions } = await ask(
+    const { executions } = await ask<Executions>(
       next,
       `{ executions(first: 200${after}) { nodes { scheduleRun } pageInfo { hasNextPage endCursor } } }`,
     );
-    runs.push(...executions.nodes.map((node: { scheduleRun: string }) => Date.parse(node.scheduleRun) / 1_000));
+    runs.push(...executions.nodes.map((node) => Date.parse(node.scheduleRun) / 1_000));
     if (!executions.pageInfo.hasNextPage) break;
     after = `, after: "${executions.pageInfo.endCursor}"`;
   }
   runs.sort((a, b) => a - b);
   expect(runs.length).toBeGreaterThanOrEqual(8);
   expect(runs).toEqual(runs.map((_, i) => (runs[0] ?? 0) + i));
-  expect((await ask(next, '{ schedule(name: "seconds") { missedCount skippedCount failedCount } }')).schedule).toEqual({
-    missedCount: 0,
-    skippedCount: 0,
-    failedCount: 0,
+  expect(await ask(next, '{ schedule(name: "seconds") { missedCount skippedCount failedCount } }')).toEqual({
+    schedule: { missedCount: 0, skippedCount: 0, failedCount: 0 },
   });
 }, 180_000);

@@ -3,9 +3,15 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
-  // Tests read what they asked for.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly data: any;
+  readonly data: EventData;
+}
+
+/** What the text of every event has. */
+interface EventData {
+  readonly executionId: string;
+  readonly sequence: number;
+  /** In the last one of an execution only. */
+  readonly execution?: unknown;
 }
 
 /** One stream of server-sent events, read as it comes. */
@@ -54,7 +60,8 @@ function reader(call: ClientRequest, response: IncomingMessage): EventReader {
           .find((line) => line.startsWith(`${name}: `))
           ?.slice(name.length + 2);
       const type = field('event');
-      if (type !== undefined) events.push({ id: field('id') ?? '', type, data: JSON.parse(field('data') ?? 'null') });
+      if (type !== undefined)
+        events.push({ id: field('id') ?? '', type, data: JSON.parse(field('data') || 'null') as EventData });
     }
   });
   const ended = new Promise<boolean>((resolve) => {
