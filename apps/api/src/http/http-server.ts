@@ -6,6 +6,7 @@ import type { Pipeline } from '../graphql/pipeline.ts';
 import { databaseTrouble } from '../lib/database-trouble.ts';
 import type { Log } from '../log.ts';
 import type { Access } from '../modules/access/access.ts';
+import { type AccessRule, requireAccess } from '../modules/viewer/access-rule.ts';
 import { createAuthenticator, peerAddress, unauthenticated } from './authenticate.ts';
 import type { BoundPort } from './bound-port.ts';
 import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
@@ -39,6 +40,9 @@ export interface HttpServer {
   /** Takes no new work, tells streams to come back, and resolves when what is in flight has ended, or after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
+
+/** As the figures of the fleet. */
+const METRICS_ACCESS: AccessRule = { signedIn: true };
 
 /** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics, the REST routes and the admin app. */
 export function startHttpServer(options: HttpServerOptions): HttpServer {
@@ -83,7 +87,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
       case '/readyz':
         return sendReadiness(response, stopping ? 'stopping' : await options.readiness());
       case '/metrics':
-        if (!(await authenticator.viewerOf(request))) throw unauthenticated();
+        requireAccess(METRICS_ACCESS, await authenticator.viewerOf(request));
         return sendMetrics(response, await options.metrics());
       default: {
         const answered = rest(request, response, path);

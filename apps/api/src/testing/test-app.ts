@@ -38,8 +38,8 @@ export interface TestApp extends App {
   /** As `post`; throws where there are errors. */
   // oxlint-disable-next-line typescript/no-explicit-any
   ask(query: string, variables?: Record<string, unknown>): Promise<any>;
-  /** A WebSocket client that does not reconnect. */
-  socket(): Client;
+  /** A WebSocket client that does not reconnect; of the administrator, or whoever has this token. */
+  socket(token?: string): Client;
   /** Stops the server alone; `close` also removes what it stood on. */
   stop(): Promise<void>;
 }
@@ -84,11 +84,11 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
       if (errors.length > 0) throw new Error(text);
       return data;
     },
-    socket() {
+    socket(token = app.adminToken) {
       const client = createClient({
         url: `${app.url.replace('http', 'ws')}/graphql`,
         webSocketImpl: WebSocket,
-        connectionParams: { token: app.adminToken },
+        connectionParams: { token },
         retryAttempts: 0,
       });
       sockets.push(client);
