@@ -95,7 +95,7 @@ async function serve(): Promise<void> {
   );
   serving = child;
   server.end = () => exit;
-  await vi.waitFor(() => expect(printed.out).toContain('"graphql"'), { timeout: 170_000, interval: 100 });
+  await vi.waitFor(() => expect(printed.out).toContain('"graphql"'), { timeout: 300_000, interval: 100 });
   const line = printed.out.split('\n').find((one) => one.includes('"graphql"')) ?? '';
   Object.assign(server, JSON.parse(line));
   server.token = readFileSync(join(dir, '.muster', 'admin-token'), 'utf8').trim();
