@@ -59,13 +59,15 @@ test('the form for an execution says that it may not read what could be run', as
 test('a verb without its permission stays visible, does nothing, and says what it needs', async ({ page }) => {
   await takePermissions(page);
   for (const [path, verb, permission] of [
-    ['/deployments', 'Create deployment', 'deployment:create'],
-    ['/executions', 'Start an execution', 'execution:create'],
+    ['/deployments', 'Create deployment', 'deployment:{slug}:write'],
+    ['/executions', 'Start an execution', 'deployment:{slug}:run or workflow:{namespace}:{name}:run'],
   ] as const) {
     await page.goto(path);
     const button = page.getByRole('button', { name: verb });
     await expect(button).toBeDisabled();
-    await expect(button).toHaveAttribute('aria-description', `Needs ${permission}`);
+    await expect(button).toHaveAccessibleDescription(`Needs ${permission}`);
+    await button.focus();
+    await expect(page.getByRole('tooltip', { name: `Needs ${permission}` })).toBeVisible();
     await button.click({ force: true });
     await expect(page).toHaveURL(new RegExp(`${path}$`));
   }

@@ -1,4 +1,6 @@
+import { permits, permitsSome } from '@muster/core/permissions';
 import { useQuery } from '@tanstack/react-query';
+import type { Need } from '../ui/permitted.tsx';
 import { execute } from './client.ts';
 import { graphql } from './generated/gql.ts';
 
@@ -6,6 +8,7 @@ const ViewerDocument = graphql(`
   query Viewer {
     viewer {
       name
+      kind
       roles
       permissions
     }
@@ -22,12 +25,24 @@ export function useViewer() {
   }).data;
 }
 
-/** May the viewer do this? Unknown viewers may: the server is the judge, and says so where the answer is no. */
-export function useMay(): (permission: string) => boolean {
-  const viewer = useViewer();
-  return (permission) => {
-    if (!viewer) return true;
-    const [noun = ''] = permission.split(':', 1);
-    return ['*', permission, `${noun}:*`].some((grant) => viewer.permissions.includes(grant));
+/**
+ * What a verb takes, by the rule of the server: one of these permissions. What stands in braces is any name, for where none is known yet:
+ * `deployment:{slug}:write`.
+ */
+export function needOf(granted: readonly string[], permissions: readonly string[]): Need {
+  return {
+    permission: permissions.join(' or '),
+    allowed: permissions.some((permission) => (permission.includes('{') ? permitsSome : permits)(granted, permission)),
   };
+}
+
+/** May the viewer do this? Unknown viewers may: the server is the judge, and says so where the answer is no. */
+export function usePermission(...permissions: string[]): Need {
+  const viewer = useViewer();
+  return needOf(viewer?.permissions ?? ['*'], permissions);
+}
+
+/** The permission for a verb on one workflow; `ref` is namespace/name. */
+export function workflowPermission(ref: string, verb: 'read' | 'run'): string {
+  return `workflow:${ref.replace('/', ':')}:${verb}`;
 }

@@ -5,9 +5,10 @@ import { useMemo, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { DeploymentQuery, UpdateDeploymentMutation } from '../../api/generated/graphql.ts';
 import type { RoleFacts } from '../../api/roles.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { Banner } from '../../ui/banner.tsx';
 import { Panel } from '../../ui/layout.tsx';
+import { neededText } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import {
   type DeploymentDetail,
@@ -40,7 +41,7 @@ export function DeploymentEditor({
   roles: readonly RoleFacts[] | null;
 }) {
   const client = useQueryClient();
-  const may = useMay();
+  const need = usePermission(`deployment:${deployment.slug}:write`);
   const [base, setBase] = useState(deployment);
   const [draft, setDraft] = useState(() => draftOf(deployment));
   const [reviewing, setReviewing] = useState(false);
@@ -131,15 +132,14 @@ export function DeploymentEditor({
     save.reset();
     if (fresh.deployment) reset(fresh.deployment);
   };
-  const allowed = may('deployment:update');
   return (
     <>
       <DeadRoleBanners
         variants={shared.map((each, index) => ({ ...each, targetRoles: draft.variants[index]?.targetRoles ?? [] }))}
       />
-      {!allowed && (
+      {!need.allowed && (
         <Banner tone="accent" title="You may look, not change">
-          Saving needs deployment:update.
+          {neededText(need)}.
         </Banner>
       )}
       {save.error && !conflict && !reviewing && (
@@ -186,7 +186,8 @@ export function DeploymentEditor({
         <ReviewBar
           changes={changes}
           movedShare={preview?.movedShare ?? null}
-          blocked={!valid || !allowed}
+          need={need}
+          blocked={!valid}
           onDiscard={() => {
             save.reset();
             reset(deployment);

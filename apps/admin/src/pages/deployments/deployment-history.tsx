@@ -3,10 +3,11 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { useState } from 'react';
 import { type ApiError, execute, isRecord } from '../../api/client.ts';
 import type { DeploymentHistoryQuery } from '../../api/generated/graphql.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Panel, Scroll } from '../../ui/layout.tsx';
+import { type Need, PermittedButton } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { ErrorView, SkeletonRows } from '../../ui/view-states.tsx';
 import { type DeploymentDetail, DeploymentHistoryDocument, RollbackDeploymentDocument } from './deployment-queries.ts';
@@ -29,7 +30,7 @@ export function revisionLine(variants: unknown): string {
 /** Every saved revision, newest first; an older one can be made the newest again. */
 export function DeploymentHistory({ deployment }: { deployment: DeploymentDetail }) {
   const client = useQueryClient();
-  const may = useMay();
+  const need = usePermission(`deployment:${deployment.slug}:write`);
   const [asking, setAsking] = useState<number | null>(null);
   const query = useInfiniteQuery({
     queryKey: ['deployments', 'history', deployment.slug],
@@ -72,7 +73,7 @@ export function DeploymentHistory({ deployment }: { deployment: DeploymentDetail
         />
       ) : (
         <>
-          <Revisions rows={rows} current={deployment.revision} allowed={may('deployment:update')} onBack={setAsking} />
+          <Revisions rows={rows} current={deployment.revision} need={need} onBack={setAsking} />
           {query.hasNextPage && (
             <div className="tfoot">
               <span className="end">
@@ -107,12 +108,12 @@ type Revision = NonNullable<DeploymentHistoryQuery['deployment']>['history']['no
 function Revisions({
   rows,
   current,
-  allowed,
+  need,
   onBack,
 }: {
   rows: readonly Revision[];
   current: number;
-  allowed: boolean;
+  need: Need;
   onBack: (revision: number) => void;
 }) {
   return (
@@ -144,9 +145,9 @@ function Revisions({
               </td>
               <td className="r">
                 {row.revision !== current && (
-                  <Button size="xs" disabled={!allowed} onClick={() => onBack(row.revision)}>
+                  <PermittedButton need={need} size="xs" onClick={() => onBack(row.revision)}>
                     Go back to {row.revision}
-                  </Button>
+                  </PermittedButton>
                 )}
               </td>
             </tr>

@@ -4,12 +4,13 @@ import { type FormEvent, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { CreateDeploymentMutation } from '../../api/generated/graphql.ts';
 import { useRoles } from '../../api/roles.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { paths } from '../../paths.ts';
 import { useFollow } from '../../ui/anchor.tsx';
 import { Banner } from '../../ui/banner.tsx';
 import { PageHead, Panel } from '../../ui/layout.tsx';
+import { neededText, PermittedButton } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { CreateDeploymentDocument } from './deployment-queries.ts';
 import { type DraftVariant, newVariant, problemsOf, readWeight, toInput } from './draft.ts';
@@ -23,9 +24,9 @@ export function DeploymentNewPage() {
   usePage([{ name: 'Deployments', href: paths.deployments() }, { name: 'Create a deployment' }]);
   const client = useQueryClient();
   const follow = useFollow();
-  const may = useMay();
   const roles = useRoles().data?.items ?? null;
   const [slug, setSlug] = useState('');
+  const need = usePermission(`deployment:${slug === '' ? '{slug}' : slug}:write`);
   const [module, setModule] = useState('');
   const [description, setDescription] = useState('');
   const [variants, setVariants] = useState<readonly DraftVariant[]>(() => [newVariant([], 'first')]);
@@ -69,7 +70,6 @@ export function DeploymentNewPage() {
     setChecked(true);
     if (slugProblem === null && Object.keys(own).length === 0) create.mutate();
   };
-  const allowed = may('deployment:create');
   return (
     <>
       <PageHead title="Create a deployment" meta="A name that callers use, and the variants behind it." />
@@ -78,9 +78,9 @@ export function DeploymentNewPage() {
           {create.error.message} <span className="mute">{create.error.code}</span>
         </Banner>
       )}
-      {!allowed && (
+      {!need.allowed && (
         <Banner tone="accent" title="You may look, not change">
-          Creating needs deployment:create.
+          {neededText(need)}.
         </Banner>
       )}
       <form onSubmit={submit} noValidate>
@@ -118,9 +118,9 @@ export function DeploymentNewPage() {
           onChange={setVariants}
         />
         <div className="form-actions">
-          <Button type="submit" variant="filled" disabled={!allowed} loading={create.isPending}>
+          <PermittedButton type="submit" variant="filled" need={need} loading={create.isPending}>
             Create deployment
-          </Button>
+          </PermittedButton>
           <Button onClick={() => follow(paths.deployments())}>Cancel</Button>
         </div>
       </form>

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { DeploymentQuery } from '../../api/generated/graphql.ts';
 import { useRoles } from '../../api/roles.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { usePollWhenStale } from '../../api/polling.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
@@ -18,6 +18,7 @@ import { Banner } from '../../ui/banner.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Dot, PageHead } from '../../ui/layout.tsx';
+import { PermittedButton, PermittedItem } from '../../ui/permitted.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -36,6 +37,7 @@ export function DeploymentPage() {
   usePage([{ name: 'Deployments', href: paths.deployments() }, { name: slug }]);
   const [state, set] = useUrlState(SHAPE);
   const roles = useRoles();
+  const mayRun = usePermission(`deployment:${slug}:run`);
   const follow = useFollow();
   const query = useQuery<DeploymentQuery, ApiError>({
     queryKey: ['deployments', 'one', slug],
@@ -52,12 +54,13 @@ export function DeploymentPage() {
         actions={
           deployment && (
             <>
-              <Button
+              <PermittedButton
+                need={mayRun}
                 leftSection={<Glyph icon={IconPlayerPlay} />}
                 onClick={() => follow(paths.executionNew({ deployment: slug }))}
               >
                 Run
-              </Button>
+              </PermittedButton>
               <Button leftSection={<Glyph icon={IconUserSearch} />} onClick={() => set({ test: '1' })}>
                 Test a session
               </Button>
@@ -148,7 +151,7 @@ function Meta({ deployment }: { deployment: DeploymentDetail }) {
 function More({ deployment }: { deployment: DeploymentDetail }) {
   const client = useQueryClient();
   const follow = useFollow();
-  const may = useMay();
+  const need = usePermission(`deployment:${deployment.slug}:write`);
   const [asking, setAsking] = useState(false);
   const [typed, setTyped] = useState('');
   const used = deployment.lastExecutionAt != null;
@@ -179,16 +182,16 @@ function More({ deployment }: { deployment: DeploymentDetail }) {
           </button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item
+          <PermittedItem
             leftSection={<Glyph icon={IconTrash} />}
-            disabled={!may('deployment:delete')}
+            need={need}
             onClick={() => {
               removal.reset();
               setAsking(true);
             }}
           >
             Delete…
-          </Menu.Item>
+          </PermittedItem>
         </Menu.Dropdown>
       </Menu>
       {asking && (

@@ -12,7 +12,7 @@ import type {
 import { useDeploymentHealth } from '../../api/deployment-health.ts';
 import { FIRST_PAGE, neighbours, pageArgs } from '../../api/paging.ts';
 import { useRoles } from '../../api/roles.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { usePollWhenStale } from '../../api/polling.ts';
 import { count, percent, plural } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
@@ -24,7 +24,7 @@ import { Anchor, useFollow } from '../../ui/anchor.tsx';
 import { AnyRoleChip, RoleChip } from '../../ui/chips.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Count, Dot, PageHead, Scroll } from '../../ui/layout.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { ListRows, SortHead, TableFoot } from '../../ui/table.tsx';
@@ -49,7 +49,7 @@ export function DeploymentsPage() {
   usePage([{ name: 'Deployments' }]);
   const [state, set] = useUrlState(SHAPE);
   const follow = useFollow();
-  const may = useMay();
+  const need = usePermission('deployment:{slug}:write');
   const health = useDeploymentHealth();
   const filter: DeploymentFilter = {
     ...(state.q !== '' && { search: state.q }),
@@ -77,8 +77,7 @@ export function DeploymentsPage() {
         meta={healthLine(health)}
         actions={
           <PermittedButton
-            permission="deployment:create"
-            allowed={may('deployment:create')}
+            need={need}
             variant="filled"
             leftSection={<Glyph icon={IconPlus} />}
             onClick={() => follow(paths.deploymentNew())}

@@ -6,6 +6,7 @@ import { percent, plural } from '../../format.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Banner } from '../../ui/banner.tsx';
 import { copyText } from '../../ui/copy.tsx';
+import { type Need, PermittedButton } from '../../ui/permitted.tsx';
 import type { DraftChange } from './draft.ts';
 
 /** Changes that the bar names; the dialog names all. */
@@ -30,12 +31,14 @@ export function movedSentence(movedShare: number | null): string {
 export function ReviewBar({
   changes,
   movedShare,
+  need,
   blocked,
   onDiscard,
   onReview,
 }: {
   changes: readonly DraftChange[];
   movedShare: number | null;
+  need: Need;
   blocked: boolean;
   onDiscard: () => void;
   onReview: () => void;
@@ -54,9 +57,9 @@ export function ReviewBar({
         {movedShare !== null && <span className="d">{movedSentence(movedShare).replace(/\.$/, '')}</span>}
         <span className="end">
           <Button onClick={onDiscard}>Discard</Button>
-          <Button variant="filled" disabled={blocked} onClick={onReview}>
+          <PermittedButton need={need} variant="filled" disabled={blocked && need.allowed} onClick={onReview}>
             Review and save
-          </Button>
+          </PermittedButton>
         </span>
       </section>
     </>

@@ -11,14 +11,14 @@ import {
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission, workflowPermission } from '../../api/viewer.ts';
 import { shortId } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { useFollow } from '../../ui/anchor.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { copyText } from '../../ui/copy.tsx';
 import { Glyph } from '../../ui/icon.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { asCurl, asGraphql, callOf } from './copy-as.ts';
 import { CancelDocument, type ExecutionDetail, RetryDocument } from './execution-queries.ts';
@@ -41,13 +41,12 @@ export function ExecutionActions({ execution }: { execution: ExecutionDetail }) 
 }
 
 function ResumeButton({ execution }: { execution: ExecutionDetail }) {
-  const may = useMay();
+  const need = usePermission(workflowPermission(execution.workflowRef, 'run'));
   const [open, setOpen] = useState(false);
   return (
     <>
       <PermittedButton
-        permission="execution:resume"
-        allowed={may('execution:resume')}
+        need={need}
         variant="filled"
         leftSection={<Glyph icon={IconPlayerTrackNext} />}
         onClick={() => setOpen(true)}
@@ -62,7 +61,7 @@ function ResumeButton({ execution }: { execution: ExecutionDetail }) {
 /** A new execution like this one; the link "retry of" leads back. */
 function RetryButton({ execution }: { execution: ExecutionDetail }) {
   const follow = useFollow();
-  const may = useMay();
+  const need = usePermission(workflowPermission(execution.workflowRef, 'run'));
   const retry = useMutation<string, ApiError>({
     mutationFn: async () => (await execute(RetryDocument, { input: { id: execution.id } })).retryExecution.execution.id,
     onSuccess: (id) => follow(paths.execution(id)),
@@ -70,8 +69,7 @@ function RetryButton({ execution }: { execution: ExecutionDetail }) {
   });
   return (
     <PermittedButton
-      permission="execution:create"
-      allowed={may('execution:create')}
+      need={need}
       loading={retry.isPending}
       leftSection={<Glyph icon={IconRefresh} />}
       onClick={() => retry.mutate()}
@@ -84,7 +82,7 @@ function RetryButton({ execution }: { execution: ExecutionDetail }) {
 /** Asks first. Once it is told to stop there is nothing more to ask for. */
 function CancelButton({ execution }: { execution: ExecutionDetail }) {
   const client = useQueryClient();
-  const may = useMay();
+  const need = usePermission('execution:*:cancel');
   const [asking, setAsking] = useState(false);
   const cancel = useMutation<unknown, ApiError>({
     mutationFn: () => execute(CancelDocument, { input: { id: execution.id } }),
@@ -106,12 +104,7 @@ function CancelButton({ execution }: { execution: ExecutionDetail }) {
   }
   return (
     <>
-      <PermittedButton
-        permission="execution:cancel"
-        allowed={may('execution:cancel')}
-        leftSection={<Glyph icon={IconCircleMinus} />}
-        onClick={() => setAsking(true)}
-      >
+      <PermittedButton need={need} leftSection={<Glyph icon={IconCircleMinus} />} onClick={() => setAsking(true)}>
         Cancel…
       </PermittedButton>
       {asking && (

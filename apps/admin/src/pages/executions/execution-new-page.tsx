@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { RunTargetsQuery } from '../../api/generated/graphql.ts';
+import { usePermission, workflowPermission } from '../../api/viewer.ts';
 import { usePage } from '../../hooks/use-page.ts';
 import { useUrlState } from '../../hooks/use-url-state.ts';
 import { paths } from '../../paths.ts';
 import { useFollow } from '../../ui/anchor.tsx';
 import { Banner } from '../../ui/banner.tsx';
 import { PageHead, Panel } from '../../ui/layout.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { text } from '../../url-state.ts';
 import { TargetsDocument } from './execution-queries.ts';
 import { type StartTarget, useStartForm } from './start-form.ts';
@@ -23,6 +25,11 @@ export function ExecutionNewPage() {
   const [url, setUrl] = useUrlState(SHAPE);
   const follow = useFollow();
   const [kind, setKind] = useState<StartTarget['kind']>(url.workflow === '' ? 'deployment' : 'workflow');
+  const need = usePermission(
+    kind === 'deployment'
+      ? `deployment:${url.deployment === '' ? '{slug}' : url.deployment}:run`
+      : workflowPermission(url.workflow === '' ? '{namespace}/{name}' : url.workflow, 'run'),
+  );
   const form = useStartForm({ kind, name: url[kind] }, (id) => follow(paths.execution(id)));
   return (
     <>
@@ -88,9 +95,9 @@ export function ExecutionNewPage() {
         </Panel>
         <Where form={form} />
         <div className="form-actions">
-          <Button type="submit" variant="filled" loading={form.pending}>
+          <PermittedButton need={need} type="submit" variant="filled" loading={form.pending}>
             Start execution
-          </Button>
+          </PermittedButton>
           <Button onClick={() => follow(paths.executions())}>Cancel</Button>
         </div>
       </form>

@@ -7,7 +7,7 @@ import type { ExecutionFilter, ExecutionsQuery, ExecutionState } from '../../api
 import { useSubscription } from '../../api/live.ts';
 import { FIRST_PAGE, neighbours, pageArgs, type PagePlace } from '../../api/paging.ts';
 import { noticeServerTime } from '../../api/server-clock.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { usePollWhenStale } from '../../api/polling.ts';
 import { countAtLeast } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
@@ -18,7 +18,7 @@ import { useFollow } from '../../ui/anchor.tsx';
 import { FilterBar, type FilterOption } from '../../ui/filter-bar.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Count, PageHead } from '../../ui/layout.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { ListRows, TableFoot } from '../../ui/table.tsx';
 import { EmptyView, ErrorView, NoMatchView, SkeletonRows } from '../../ui/view-states.tsx';
@@ -82,7 +82,7 @@ export function ExecutionsPage() {
   usePage([{ name: 'Executions' }]);
   const [state, set] = useUrlState(SHAPE);
   const follow = useFollow();
-  const may = useMay();
+  const need = usePermission('deployment:{slug}:run', 'workflow:{namespace}:{name}:run');
   const filter = useMemo(() => toFilter(state), [state]);
   const query = useLiveExecutions(filter, state);
   const page = query.data?.executions;
@@ -101,8 +101,7 @@ export function ExecutionsPage() {
         meta="Newest first. Every one links to the decision that placed it."
         actions={
           <PermittedButton
-            permission="execution:create"
-            allowed={may('execution:create')}
+            need={need}
             variant="filled"
             leftSection={<Glyph icon={IconPlus} />}
             onClick={() => follow(paths.executionNew(state.deployment === '' ? {} : { deployment: state.deployment }))}

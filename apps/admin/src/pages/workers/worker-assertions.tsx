@@ -3,12 +3,12 @@ import { IconCpu, IconPlus, IconRuler2, IconUserEdit, IconX } from '@tabler/icon
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { bytes } from '../../format.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Panel } from '../../ui/layout.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PermittedButton, PermittedIconButton } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { SetMetadataDocument, UnsetMetadataDocument, type WorkerDetail } from './worker-queries.ts';
 
@@ -56,9 +56,8 @@ export function WorkerAssertions({ worker }: { worker: WorkerDetail }) {
 
 function Metadata({ worker }: { worker: WorkerDetail }) {
   const client = useQueryClient();
-  const may = useMay();
+  const need = usePermission(`worker:${worker.name}:manage`);
   const [editing, setEditing] = useState(false);
-  const allowed = may('worker:metadata');
   const removal = useMutation<unknown, ApiError, { key: string; value: unknown }>({
     mutationFn: ({ key }) => execute(UnsetMetadataDocument, { input: { worker: worker.name, keys: [key] } }),
     onSuccess: (_, { key, value }) => {
@@ -95,24 +94,20 @@ function Metadata({ worker }: { worker: WorkerDetail }) {
                 <span className="mute">
                   · {entry.updatedBy}, <Ago at={entry.updatedAt} suffix />
                 </span>
-                {allowed && (
-                  <button
-                    type="button"
-                    className="icon-button dense"
-                    aria-label={`Remove ${entry.key}`}
-                    onClick={() => removal.mutate({ key: entry.key, value: entry.value })}
-                  >
-                    <Glyph icon={IconX} size={14} />
-                  </button>
-                )}
+                <PermittedIconButton
+                  need={need}
+                  label={`Remove ${entry.key}`}
+                  onClick={() => removal.mutate({ key: entry.key, value: entry.value })}
+                >
+                  <Glyph icon={IconX} size={14} />
+                </PermittedIconButton>
               </dd>
             </div>
           ))}
         </dl>
       )}
       <PermittedButton
-        permission="worker:metadata"
-        allowed={allowed}
+        need={need}
         mt={12}
         size="xs"
         leftSection={<Glyph icon={IconPlus} />}

@@ -18,7 +18,7 @@ import { Banner } from '../../ui/banner.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Dot, Facts, PageHead } from '../../ui/layout.tsx';
 import { LoadBar } from '../../ui/load-bar.tsx';
-import { PermittedButton } from '../../ui/permitted-button.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { TabLinks } from '../../ui/tabs.tsx';
 import { EmptyView, ErrorView, SkeletonRows } from '../../ui/view-states.tsx';
@@ -188,8 +188,7 @@ function Actions({ worker }: { worker: WorkerDetail }) {
   return (
     <>
       <PermittedButton
-        permission="worker:update"
-        allowed={verbs.allowed}
+        need={verbs.need}
         loading={verbs.pending}
         leftSection={<Glyph icon={active ? IconBarrierBlock : IconCircleCheck} />}
         onClick={() => verbs.set(active ? 'CORDONED' : 'ACTIVE')}
@@ -198,8 +197,7 @@ function Actions({ worker }: { worker: WorkerDetail }) {
       </PermittedButton>
       {worker.availability !== 'DRAINING' && (
         <PermittedButton
-          permission="worker:update"
-          allowed={verbs.allowed}
+          need={verbs.need}
           leftSection={<Glyph icon={IconFilterDown} />}
           onClick={() => verbs.set('DRAINING')}
         >

@@ -12,12 +12,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { WorkerAvailability } from '../../api/generated/graphql.ts';
-import { useMay } from '../../api/viewer.ts';
+import { usePermission } from '../../api/viewer.ts';
 import { plural } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { copyText } from '../../ui/copy.tsx';
 import { Glyph } from '../../ui/icon.tsx';
+import { PermittedItem } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { RemoveWorkerDocument, SetAvailabilityDocument, type WorkerRow } from './worker-queries.ts';
 
@@ -32,7 +33,7 @@ type Target = Pick<WorkerRow, 'name' | 'availability' | 'load' | 'status'>;
 /** The verbs of a worker. Cordon and activate happen at once and can be undone; drain and remove ask first. */
 export function useWorkerVerbs(worker: Target, onRemoved?: () => void) {
   const client = useQueryClient();
-  const may = useMay();
+  const need = usePermission(`worker:${worker.name}:manage`);
   const [asking, setAsking] = useState<'drain' | 'remove' | null>(null);
   const refresh = (): void => {
     setAsking(null);
@@ -93,7 +94,7 @@ export function useWorkerVerbs(worker: Target, onRemoved?: () => void) {
       </Confirm>
     ) : null;
   return {
-    allowed: may('worker:update'),
+    need,
     pending: availability.isPending,
     set: (next: WorkerAvailability) => (next === 'DRAINING' ? setAsking('drain') : availability.mutate(next)),
     remove: () => setAsking('remove'),
@@ -130,35 +131,35 @@ export function WorkerMenu({
         </Menu.Item>
         <Menu.Divider />
         {withAvailability && worker.availability !== 'ACTIVE' && (
-          <Menu.Item
+          <PermittedItem
             leftSection={<Glyph icon={IconCircleCheck} />}
-            disabled={!verbs.allowed}
+            need={verbs.need}
             onClick={() => verbs.set('ACTIVE')}
           >
             Activate
-          </Menu.Item>
+          </PermittedItem>
         )}
         {withAvailability && worker.availability === 'ACTIVE' && (
-          <Menu.Item
+          <PermittedItem
             leftSection={<Glyph icon={IconBarrierBlock} />}
-            disabled={!verbs.allowed}
+            need={verbs.need}
             onClick={() => verbs.set('CORDONED')}
           >
             Cordon
-          </Menu.Item>
+          </PermittedItem>
         )}
         {withAvailability && worker.availability !== 'DRAINING' && (
-          <Menu.Item
+          <PermittedItem
             leftSection={<Glyph icon={IconFilterDown} />}
-            disabled={!verbs.allowed}
+            need={verbs.need}
             onClick={() => verbs.set('DRAINING')}
           >
             Drain…
-          </Menu.Item>
+          </PermittedItem>
         )}
-        <Menu.Item leftSection={<Glyph icon={IconTrash} />} disabled={!verbs.allowed} onClick={verbs.remove}>
+        <PermittedItem leftSection={<Glyph icon={IconTrash} />} need={verbs.need} onClick={verbs.remove}>
           Remove…
-        </Menu.Item>
+        </PermittedItem>
       </Menu.Dropdown>
     </Menu>
   );

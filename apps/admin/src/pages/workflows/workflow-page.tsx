@@ -3,6 +3,7 @@ import { IconPlayerPlay, IconSitemap } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ApiError, execute } from '../../api/client.ts';
+import { usePermission, workflowPermission } from '../../api/viewer.ts';
 import type { WorkflowQuery } from '../../api/generated/graphql.ts';
 import { bytes } from '../../format.ts';
 import { usePage } from '../../hooks/use-page.ts';
@@ -14,6 +15,7 @@ import { Anchor, useFollow } from '../../ui/anchor.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Glyph } from '../../ui/icon.tsx';
 import { Dot, Facts, PageHead, Panel, Scroll } from '../../ui/layout.tsx';
+import { PermittedButton } from '../../ui/permitted.tsx';
 import { breakArguments, PolicyText } from '../../ui/policy-text.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { EmptyView, ErrorView, SkeletonRows } from '../../ui/view-states.tsx';
@@ -28,6 +30,7 @@ export function WorkflowPage() {
   usePage([{ name: 'Workflows', href: paths.workflows() }, { name: ref }]);
   const [state] = useUrlState(SHAPE);
   const follow = useFollow();
+  const mayRun = usePermission(workflowPermission(ref, 'run'));
   const query = useQuery<WorkflowQuery, ApiError>({
     queryKey: ['workflows', 'one', ref],
     queryFn: ({ signal }) => execute(WorkflowDocument, { ref }, { signal }),
@@ -61,12 +64,13 @@ export function WorkflowPage() {
         actions={
           workflow && (
             <>
-              <Button
+              <PermittedButton
+                need={mayRun}
                 leftSection={<Glyph icon={IconPlayerPlay} />}
                 onClick={() => follow(paths.executionNew({ workflow: ref }))}
               >
                 Run
-              </Button>
+              </PermittedButton>
               <Button onClick={() => follow(paths.executions({ workflow: ref }))}>Executions</Button>
             </>
           )
