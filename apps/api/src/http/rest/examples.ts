@@ -129,3 +129,9 @@ export const metadataEntry = {
   updatedAt: '2026-01-02T03:04:05.678Z',
   updatedBy: 'admin',
 };
+
+export const auditLine =
+  '{"id":"au_0193a3c2f1b87c1e9d5f0a1b2c3d4e5f","at":"2026-01-02T03:04:05.678Z","actor":"anna","action":"worker.cordon","target":"worker:worker-7","address":"192.0.2.7","requestId":"7d1c8f0e","before":{"availability":"ACTIVE"},"after":{"availability":"CORDONED"},"position":null,"hash":null}\n';
+
+export const auditCsv =
+  'id,at,actor,action,target,address,requestId,before,after,position,hash\r\nau_0193a3c2f1b87c1e9d5f0a1b2c3d4e5f,2026-01-02T03:04:05.678Z,anna,worker.remove,worker:worker-7,192.0.2.7,7d1c8f0e,"{""role"":""gpu""}",,,\r\n';

@@ -62,6 +62,8 @@ describe('the OpenAPI document', () => {
       'GET /workers',
       'GET /workers/{name}',
       'GET /admin/workers',
+      'GET /admin/audit.jsonl',
+      'GET /admin/audit.csv',
       ...['GET', 'PUT', 'DELETE'].flatMap((method) => [
         `${method} /admin/workers/{name}/metadata`,
         `${method} /admin/workers/{name}/metadata/{key}`,

@@ -26,7 +26,7 @@ export interface DocumentedAnswer {
   readonly schema: JsonSchema;
   readonly example: unknown;
   /** Absent: application/json. */
-  readonly contentType?: 'text/event-stream';
+  readonly contentType?: 'text/event-stream' | 'application/x-ndjson' | 'text/csv';
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -71,6 +71,8 @@ export interface Route {
   readonly errors: readonly ErrorCode[];
   /** A page of the admin app has the same address: browsers that ask for HTML get that. */
   readonly sharedWithPage?: boolean;
+  /** What is cut off must not look whole: where the credential ends meanwhile, the connection breaks. */
+  readonly partsAreUseless?: boolean;
   /** null: it has answered by itself, with a stream. */
   handle(call: RestCall): Promise<RestAnswer | null>;
 }

@@ -46,7 +46,7 @@ export async function appendAudit(tx: Prisma.TransactionClient, id: string, entr
       target,
       address: author.address,
       requestId: author.requestId,
-      data: { before, after } as unknown as Prisma.InputJsonObject,
+      data: { before, after },
     },
     select: { id: true },
   });

@@ -27,8 +27,9 @@ export type StoredRow = Omit<AuditRow, 'before' | 'after'> & { data: JsonValue }
 export const COLUMNS = `a.id::text AS id, a.at, a.actor, a.action, a.target, a.address, a.request_id AS "requestId", a.data,
   a.position, encode(a.hash, 'hex') AS hash`;
 
-export function fromStored({ data, ...row }: StoredRow): AuditRow {
-  return { ...row, id: rawId(row.id), ...sides(data) };
+export function fromStored(row: StoredRow): AuditRow {
+  const { id, at, actor, action, target, address, requestId, data, position, hash } = row;
+  return { id: rawId(id), at, actor, action, target, address, requestId, ...sides(data), position, hash };
 }
 
 /** Entries of releases that knew no two sides have what was written as the second one; where they knew the first, it is the first. */
@@ -42,5 +43,5 @@ function sides(data: JsonValue): Pick<AuditRow, 'before' | 'after'> {
 
 /** As it is sealed and exported. */
 export function recordOf({ id, at, ...row }: AuditRow): SealedRecord {
-  return { ...row, id: encodeId('au', id), at: at.toISOString() };
+  return { id: encodeId('au', id), at: at.toISOString(), ...row };
 }

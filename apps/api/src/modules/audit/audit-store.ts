@@ -51,6 +51,8 @@ interface Driver {
 /** A hit, or a row without one (`id` null), with how far the walk went. */
 type Walked = StoredRow & { walked: number; hits: number; end: string | null };
 
+const NOTHING = { walked: 0, hits: 0, end: null };
+
 /** The actions that are there and begin so, by leaping along their index. */
 const ACTIONS = `WITH RECURSIVE leap (action) AS (
     (SELECT a.action FROM audit a WHERE a.action >= $1 ORDER BY a.action LIMIT 1)
@@ -128,22 +130,14 @@ export class AuditStore {
     const driver = await this.#driver(filter);
     if (driver === null) return { rows: [], end: null };
     const residual = residualOf(filter, driver, 7);
-    const back = direction === 'ASC' ? 'DESC' : 'ASC';
-    const text = `WITH walked AS MATERIALIZED (${driver.text.replaceAll('DIR', direction)}), hits AS (
-        SELECT ${COLUMNS}, sum(coalesce(octet_length(a.data::text), 0)) OVER (ORDER BY a.id ${direction}) - coalesce(octet_length(a.data::text), 0) AS bytes
-        FROM walked w CROSS JOIN LATERAL (SELECT * FROM audit e WHERE e.id = w.id OFFSET 0) a
-        WHERE ${residual?.text ?? 'true'} ORDER BY a.id ${direction} LIMIT $5
-      )
-      SELECT s.*, h.* FROM (
-        SELECT count(*)::int AS walked, (SELECT id::text FROM walked ORDER BY id ${back} LIMIT 1) AS "end", (SELECT count(*)::int FROM hits) AS hits FROM walked
-      ) s LEFT JOIN hits h ON h.bytes < $6 ORDER BY h.id ${direction}`;
+    const text = walkText(driver, residual?.text ?? 'true', direction);
     const rows: AuditRow[] = [];
     let from = direction === 'ASC' ? oldest : newest;
     for (const walk of residual === null ? [wanted] : WALKS) {
       const bounds = direction === 'ASC' ? [newest, from] : [from, oldest];
       const values = [...bounds, walk, driver.values, wanted - rows.length, MAX_BYTES, ...(residual?.values ?? [])];
       const answer = await this.#db.run<Walked>({ name: '', priority: 'read', text }, values);
-      const { walked = 0, hits = 0, end = null } = answer.rows[0] ?? {};
+      const { walked, hits, end } = answer.rows[0] ?? NOTHING;
       const got = answer.rows.filter((row) => row.id !== null).map(fromStored);
       rows.push(...got);
       // What is too large for one answer begins the next one.
@@ -171,6 +165,19 @@ export class AuditStore {
     const text = `SELECT a.id FROM audit a WHERE $4::text[] IS NOT NULL AND a.id < ${CEILING} AND a.id > ${FLOOR} ORDER BY a.id DIR LIMIT $3`;
     return { text, values: [], covers: null };
   }
+}
+
+/** `$1` to `$4` as in `Driver`, `$5` how many hits, `$6` their bytes together; the values of the condition from `$7`. */
+function walkText(driver: Driver, condition: string, direction: 'ASC' | 'DESC'): string {
+  const back = direction === 'ASC' ? 'DESC' : 'ASC';
+  return `WITH walked AS MATERIALIZED (${driver.text.replaceAll('DIR', direction)}), hits AS (
+      SELECT ${COLUMNS}, sum(coalesce(octet_length(a.data::text), 0)) OVER (ORDER BY a.id ${direction}) - coalesce(octet_length(a.data::text), 0) AS bytes
+      FROM walked w CROSS JOIN LATERAL (SELECT * FROM audit e WHERE e.id = w.id OFFSET 0) a
+      WHERE ${condition} ORDER BY a.id ${direction} LIMIT $5
+    )
+    SELECT s.*, h.* FROM (
+      SELECT count(*)::int AS walked, (SELECT id::text FROM walked ORDER BY id ${back} LIMIT 1) AS "end", (SELECT count(*)::int FROM hits) AS hits FROM walked
+    ) s LEFT JOIN hits h ON h.bytes < $6 ORDER BY h.id ${direction}`;
 }
 
 /** The newest and oldest raw id of a time, exclusive. */
