@@ -20,6 +20,8 @@ export { StartError } from './start-error.ts';
 
 export interface App {
   readonly url: string;
+  /** Where it listens, whatever its public address is. */
+  readonly port: number;
   readonly adminToken: string;
   /** A link that logs one browser in, once. The code is in the fragment: no server or proxy logs it. */
   loginLink(): string;
@@ -76,6 +78,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     const http = startHttpServer({
       bound,
       config,
+      clock,
       log,
       access,
       pipeline: createPipeline(buildSchema()),
@@ -102,6 +105,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     );
     return {
       url: http.url,
+      port: http.port,
       adminToken,
       loginLink: () => `${http.url}/#login=${access.makeLoginCode()}`,
       close: () => {

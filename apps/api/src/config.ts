@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isNetwork } from './http/client-address.ts';
+import type { RateSettings } from './http/rate-limits.ts';
 
 /** Everything that the surroundings decide, read once at start. Durations carry their unit in the name. */
 export interface Config {
@@ -43,6 +45,9 @@ export interface Config {
   readonly mayLead: boolean;
   /** Origin under which people reach this server through a proxy, e.g. `https://muster.example.org`. */
   readonly publicUrl: string | null;
+  /** Addresses and networks of the proxies whose `X-Forwarded-*` headers count. */
+  readonly trustedProxies: readonly string[];
+  readonly rates: RateSettings;
   /** Where the built admin app lies; null: look for it. */
   readonly adminDir: string | null;
   /** Where the SQL migrations lie; null: look for them. */
@@ -101,14 +106,22 @@ const environment = z.object({
   MUSTER_OFFLINE_SECONDS: whole(1, 86_400).default(60),
   MUSTER_CLAIM_SECONDS: whole(1, 3_600).default(5),
   MUSTER_CANCEL_SECONDS: whole(1, 3_600).default(30),
+  MUSTER_WORKER_CREDENTIAL_SECONDS: whole(4, 31_536_000).default(604_800),
   MUSTER_SESSION_SECONDS: whole(300, 31_536_000).default(2_592_000),
   MUSTER_SESSION_IDLE_SECONDS: whole(300, 31_536_000).default(43_200),
   MUSTER_SESSION_ROTATE_SECONDS: whole(300, 31_536_000).default(86_400),
-  MUSTER_WORKER_CREDENTIAL_SECONDS: whole(4, 31_536_000).default(604_800),
   MUSTER_RETENTION_EXECUTIONS: whole(0, 999_999_999).optional(),
   MUSTER_RETENTION_DAYS: whole(0, 36_500).optional(),
   MUSTER_PREPARE: z.enum(['0', '1'], 'must be 0 or 1').default('1'),
   MUSTER_PUBLIC_URL: url('http:', 'https:').optional(),
+  MUSTER_TRUSTED_PROXIES: z
+    .string()
+    .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+    .refine((parts) => parts.every(isNetwork), 'must be addresses or networks (10.0.0.0/8), separated by commas')
+    .default([]),
+  MUSTER_RATE_REQUESTS: whole(0, 999_999_999).default(120_000),
+  MUSTER_RATE_STRANGERS: whole(0, 999_999_999).default(6_000),
+  MUSTER_RATE_PRICE: whole(0, 999_999_999).default(18_000_000),
   LOG_LEVEL: z
     .enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
@@ -165,6 +178,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
     embeddedWorker: true,
     mayLead: true,
     publicUrl: e.MUSTER_PUBLIC_URL ? new URL(e.MUSTER_PUBLIC_URL).origin : null,
+    trustedProxies: e.MUSTER_TRUSTED_PROXIES,
+    rates: {
+      requests: e.MUSTER_RATE_REQUESTS,
+      strangers: e.MUSTER_RATE_STRANGERS,
+      price: e.MUSTER_RATE_PRICE,
+    },
     adminDir: null,
     migrationsDir: null,
     ...overrides,

@@ -60,8 +60,3 @@ export function unauthenticated(
 ): MusterError {
   return new MusterError('UNAUTHENTICATED', message);
 }
-
-/** The other end of the connection. */
-export function peerAddress(request: IncomingMessage): string | null {
-  return request.socket.remoteAddress?.replace(/^::ffff:(?=\d)/, '') ?? null;
-}

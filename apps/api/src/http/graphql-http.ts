@@ -3,11 +3,12 @@ import { MusterError } from '@muster/core';
 import type { ExecutionResult } from 'graphql';
 import type { CreateContext } from '../graphql/context.ts';
 import { toGraphQLError } from '../graphql/errors.ts';
-import { isOpen } from '../graphql/open-operation.ts';
+import { isOpen, isWorkerProtocol } from '../graphql/open-operation.ts';
 import type { GraphQLRequest, Operation, Pipeline } from '../graphql/pipeline.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import { type Authenticator, unauthenticated } from './authenticate.ts';
-import { readJsonBody, requestIdOf, statusOf } from './respond.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { readJsonBody, requestIdOf, retryHeaders, statusOf } from './respond.ts';
 import { beginEventStream, eventFrame, sendEvents } from './event-stream.ts';
 
 /** A request may carry 500 runs; what one of them may hold is bounded by the scalars. */
@@ -19,6 +20,7 @@ export interface GraphQLTransport {
   readonly pipeline: Pipeline;
   readonly authenticator: Authenticator;
   readonly createContext: CreateContext;
+  readonly limits: RateLimits;
   /** Open event streams, ended at a stop. */
   readonly streams: Set<ServerResponse>;
 }
@@ -45,14 +47,19 @@ export async function handleGraphQL(
     });
     response.end(text);
   };
+  const address = transport.authenticator.addressOf(request);
   try {
+    transport.limits.request(address);
     const method = request.method ?? 'GET';
     if (method !== 'POST' && method !== 'GET') {
       response.setHeader('allow', 'GET, POST');
       throw new MusterError('BAD_INPUT', 'Use POST, or GET for queries.');
     }
     const viewer = await transport.authenticator.viewerOf(request, response);
+    if (viewer === null) transport.limits.stranger(address);
     const operation = await prepare(request, viewer, response, transport);
+    const protocol = isWorkerProtocol(transport.pipeline.schema, operation.node);
+    transport.limits.operation(viewer, address, operation.price, protocol);
     const wantsStream = accept.includes('text/event-stream');
     if (operation.node.operation === 'subscription' && !wantsStream) {
       throw new MusterError(
@@ -63,7 +70,7 @@ export async function handleGraphQL(
     }
     const context = transport.createContext({
       viewer,
-      address: transport.authenticator.addressOf(request),
+      address,
       requestId,
       unsentBytes: () => response.writableLength,
     });
@@ -74,6 +81,7 @@ export async function handleGraphQL(
     if (!(error instanceof MusterError)) throw error;
     if (error.code === 'TOO_LARGE') response.setHeader('connection', 'close');
     if (error.code === 'UNAUTHENTICATED') response.setHeader('www-authenticate', 'Bearer');
+    for (const [name, value] of Object.entries(retryHeaders(error))) response.setHeader(name, value);
     send(statusOf(error), { errors: [toGraphQLError(error, { requestId })] });
   }
 }

@@ -324,7 +324,7 @@ describe('streams', () => {
       VIEWER,
     );
     expect(status).toBe(200);
-    expect(text).toContain('event: next\ndata: {"data":{"viewer":{"name":"admin"}}}');
+    expect(text).toContain('event: next\ndata: {"data":{"viewer":{"name":"admin"}},"extensions":{"cost":');
     expect(text).toContain('event: complete');
     const other = await startTestApp();
     const response = await fetch(`${other.url}/graphql`, {

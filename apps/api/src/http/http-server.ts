@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { CreateContext } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
@@ -7,12 +8,15 @@ import { databaseTrouble } from '../lib/database-trouble.ts';
 import type { Log } from '../log.ts';
 import type { Access } from '../modules/access/access.ts';
 import { type AccessRule, requireAccess } from '../modules/viewer/access-rule.ts';
-import { createAuthenticator, peerAddress, unauthenticated } from './authenticate.ts';
+import { createAuthenticator } from './authenticate.ts';
 import type { BoundPort } from './bound-port.ts';
+import { createClientAddress } from './client-address.ts';
 import { type GraphQLTransport, handleGraphQL } from './graphql-http.ts';
 import { createWebSocketEndpoint } from './graphql-ws.ts';
 import { createOriginCheck } from './own-origin.ts';
-import { requestIdOf, sendError, sendJson } from './respond.ts';
+import { createRateLimits, limitAuthenticator } from './rate-limits.ts';
+import { requestIdOf, retryHeaders, sendError, sendJson } from './respond.ts';
+import { securityHeaders } from './security-headers.ts';
 import { createSessionCookies } from './session-cookie.ts';
 import { handleSession } from './session-route.ts';
 import { createRest } from './rest/handle-rest.ts';
@@ -21,6 +25,7 @@ import { createStaticApp, findAdminDir } from './static-app.ts';
 export interface HttpServerOptions {
   readonly bound: BoundPort;
   readonly config: Config;
+  readonly clock: Clock;
   readonly log: Log;
   readonly access: Access;
   readonly pipeline: Pipeline;
@@ -52,18 +57,22 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
   const stop = new AbortController();
   const refusal = (): MusterError | null =>
     stopping ? new MusterError('UNAVAILABLE', 'The server stops; try again in a moment.') : null;
-  const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl });
-  const cookies = createSessionCookies(port, config.publicUrl?.startsWith('https:') ?? false);
-  const addressOf = peerAddress;
-  const authenticator = createAuthenticator({ access, cookies, isOwn, addressOf });
+  const { addressOf, hostOf, isTls } = createClientAddress(config.trustedProxies);
+  const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl, hostOf });
+  const publicTls = config.publicUrl?.startsWith('https:') ?? false;
+  const cookies = createSessionCookies(port, publicTls);
+  const limits = createRateLimits(config.rates, () => options.clock.monotonic());
+  const authenticator = limitAuthenticator(createAuthenticator({ access, cookies, isOwn, addressOf }), limits);
   const transport: GraphQLTransport = {
     pipeline,
     authenticator,
     createContext: options.createContext,
+    limits,
     streams: new Set(),
   };
   const rest = createRest({
     authenticator,
+    limits,
     createContext: options.createContext,
     streams: transport.streams,
     stop: stop.signal,
@@ -74,6 +83,8 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    // GraphQL has a shape of its own for errors, and health is asked for by who has to know it.
+    if (!['/graphql', '/healthz', '/readyz'].includes(path)) limits.request(addressOf(request));
     switch (path) {
       case '/graphql': {
         const problem = refusal();
@@ -99,24 +110,20 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
 
   server.removeAllListeners('request').on('request', (request, response) => {
     if (stopping) response.setHeader('connection', 'close');
-    route(request, response).catch((error: unknown) => {
-      const requestId = requestIdOf(request);
-      const known =
-        error instanceof MusterError
-          ? error
-          : (databaseTrouble(error) ?? new MusterError('INTERNAL', 'Unexpected error.'));
-      if (known !== error && !response.destroyed) log.error({ requestId, err: error }, 'a request failed unexpectedly');
-      if (response.headersSent) response.destroy();
-      else sendError(response, known, requestId);
-    });
+    for (const [name, value] of Object.entries(securityHeaders(publicTls || isTls(request))))
+      response.setHeader(name, value);
+    route(request, response).catch((error: unknown) => answerFailure(request, response, error, log));
   });
   // Event streams live long; what bounds a slow sender is the time for its headers and body.
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
   const sockets = createWebSocketEndpoint({ transport, access, log, pingMs: options.pingMs ?? 12_000 });
   server.on('upgrade', (request, socket, head) => {
-    if (stopping || (request.url ?? '').split('?', 1)[0] !== '/graphql') {
-      socket.end(`HTTP/1.1 ${stopping ? '503 Service Unavailable' : '404 Not Found'}\r\nConnection: close\r\n\r\n`);
+    const refused = stopping
+      ? '503 Service Unavailable'
+      : upgradeRefusal(request, () => limits.request(addressOf(request)));
+    if (refused !== null) {
+      socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\n\r\n`);
       return;
     }
     sockets.upgrade(request, socket, head);
@@ -140,6 +147,28 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
       clearTimeout(timer);
     },
   };
+}
+
+/** What no route has answered: a typed error in its shape, and everything else masked, under the request's id in the log. */
+function answerFailure(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
+  const requestId = requestIdOf(request);
+  const known =
+    error instanceof MusterError ? error : (databaseTrouble(error) ?? new MusterError('INTERNAL', 'Unexpected error.'));
+  if (known !== error && !response.destroyed) log.error({ requestId, err: error }, 'a request failed unexpectedly');
+  if (response.headersSent) response.destroy();
+  else sendError(response, known, requestId);
+}
+
+/** Status line and headers for a socket that is not opened; null: it is. */
+function upgradeRefusal(request: IncomingMessage, count: () => void): string | null {
+  if ((request.url ?? '').split('?', 1)[0] !== '/graphql') return '404 Not Found';
+  try {
+    count();
+    return null;
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return `429 Too Many Requests\r\nRetry-After: ${retryHeaders(error)['retry-after'] ?? '1'}`;
+  }
 }
 
 function sendMetrics(response: ServerResponse, text: string): void {

@@ -11,6 +11,8 @@ export function createOriginCheck(options: {
   host: string;
   port: number;
   publicUrl: string | null;
+  /** The host that the client asked for; behind a proxy not what stands in Host. */
+  hostOf?: (request: IncomingMessage) => string | undefined;
 }): (request: IncomingMessage) => boolean {
   const publicUrl = options.publicUrl === null ? null : new URL(options.publicUrl);
   const names = new Set(LOOPBACK);
@@ -24,7 +26,8 @@ export function createOriginCheck(options: {
     names.add(options.host.includes(':') ? `[${options.host.toLowerCase()}]` : options.host.toLowerCase());
   }
   return (request) => {
-    const { host, origin } = request.headers;
+    const { origin } = request.headers;
+    const host = options.hostOf ? options.hostOf(request) : request.headers.host;
     if (!host || !origin) return false;
     if (publicUrl !== null && origin === publicUrl.origin && host.toLowerCase() === publicUrl.host) return true;
     if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;

@@ -42,6 +42,12 @@ export function sendJson(
   response.end(text);
 }
 
+/** How long a caller should wait, where the error says so. */
+export function retryHeaders({ details }: MusterError): Record<string, string> {
+  const { retryAfterSeconds } = details;
+  return typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {};
+}
+
 /** `{"error": {code, message, field?, issues?, requestId}}` with its status. */
 export function sendError(
   response: ServerResponse,
@@ -54,7 +60,7 @@ export function sendError(
   const body = {
     error: { code, message, ...(field ? { field } : {}), ...(issues.length > 0 ? { issues } : {}), requestId },
   };
-  sendJson(response, status, body, headers);
+  sendJson(response, status, body, { ...retryHeaders(error), ...headers });
 }
 
 /**

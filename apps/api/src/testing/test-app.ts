@@ -57,6 +57,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
   const log = createLog('debug', { write: (line: string) => void lines.push(line) });
   let plane: ControlPlane | undefined;
   const app = await createApp(config, { log, onControlPlane: (started) => (plane = started), ...options });
+  const url = `http://127.0.0.1:${app.port}`;
   const sockets: Client[] = [];
 
   const post = async (
@@ -64,7 +65,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
     variables?: Record<string, unknown>,
     headers: Record<string, string> = {},
   ): Promise<Answer> => {
-    const response = await fetch(`${app.url}/graphql`, {
+    const response = await fetch(`${url}/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminToken}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, variables }),
@@ -75,6 +76,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
   };
   return {
     ...app,
+    url,
     plane: plane as ControlPlane,
     dataDir,
     lines,
@@ -86,7 +88,7 @@ export async function startTestApp(overrides: ConfigOverrides = {}, options: App
     },
     socket(token = app.adminToken) {
       const client = createClient({
-        url: `${app.url.replace('http', 'ws')}/graphql`,
+        url: `${url.replace('http', 'ws')}/graphql`,
         webSocketImpl: WebSocket,
         connectionParams: { token },
         retryAttempts: 0,

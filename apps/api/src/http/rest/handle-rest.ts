@@ -4,6 +4,7 @@ import { MusterError } from '@muster/core';
 import type { CreateContext } from '../../graphql/context.ts';
 import { requireAccess } from '../../modules/viewer/access-rule.ts';
 import { unauthenticated, type Authenticator } from '../authenticate.ts';
+import { CALL_PRICE, type RateLimits } from '../rate-limits.ts';
 import { requestIdOf, sendError, sendJson } from '../respond.ts';
 import { readQuery, refuseRoutingInput, ROUTING_INPUT } from './read-call.ts';
 import { inRestWords } from './rest-errors.ts';
@@ -12,6 +13,7 @@ import { openApiText, routes } from './routes.ts';
 
 export interface RestOptions {
   readonly authenticator: Authenticator;
+  readonly limits: RateLimits;
   readonly createContext: CreateContext;
   /** Open event streams, ended at a stop. */
   readonly streams: Set<ServerResponse>;
@@ -63,7 +65,10 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
   const refusal = options.refusal();
   if (refusal !== null) throw refusal;
   const viewer = await options.authenticator.viewerOfToken(request);
+  const address = options.authenticator.addressOf(request);
+  if (!viewer) options.limits.stranger(address);
   if (!viewer) throw unauthenticated('Send Authorization: Bearer with the token of this installation.');
+  options.limits.operation(viewer, address, CALL_PRICE, false);
   requireAccess(route.access, viewer);
   const names = route.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   const takesRouting = route.parameters.some(({ name }) => name === ROUTING_INPUT);
@@ -73,15 +78,13 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
   options.stop.addEventListener('abort', leave);
   const context = options.createContext({
     viewer,
-    address: options.authenticator.addressOf(request),
+    address,
     requestId,
     unsentBytes: () => response.writableLength,
   });
   // A stream ends with the credential that it was asked for with; whoever comes back is told why.
   const stopWatching = context.onEnd(() => {
-    if (!response.headersSent) return;
-    if (route.partsAreUseless) response.destroy();
-    else response.end();
+    if (response.headersSent) response.end();
   });
   response.once('close', () => {
     options.stop.removeEventListener('abort', leave);
