@@ -37,8 +37,14 @@ export const test = base.extend<TestFixtures, SuiteFixtures>({
   ],
   baseURL: async ({ server }, use) => use(server.url),
   page: async ({ page, server }, use) => {
+    const violations: string[] = [];
+    page.on('console', (message) => {
+      if (/content security policy/i.test(message.text())) violations.push(`${page.url()}: ${message.text()}`);
+    });
     await signIn(page.request, server);
     await use(page);
+    // Whatever page a test has opened, all of it was allowed by the policy that the server sends.
+    expect(violations).toEqual([]);
   },
   startWorker: async ({ server }, use) => {
     const workers: WorkerProcess[] = [];

@@ -24,6 +24,9 @@ import { SignIn } from './shell/sign-in.tsx';
 import { theme } from './theme.ts';
 import { ToastRegion } from './ui/toast.tsx';
 
+/** The style sheets that the components write need what the policy of this page says. */
+const nonce = document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+
 // The same key is read by public/scheme.js before the first paint.
 const schemeManager = localStorageColorSchemeManager({ key: 'muster-scheme' });
 
@@ -33,7 +36,12 @@ function App({ problem }: { problem: string | null }) {
     if (session === 'out') disconnect();
   }, [session]);
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemeManager}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={schemeManager}
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queryClient}>
         {session === 'out' ? (
           <SignIn problem={problem} onSignedIn={() => queryClient.clear()} />
