@@ -25,3 +25,12 @@ function everyRule(
     return options?.authScopes !== undefined && holds(options.authScopes);
   });
 }
+
+/** What a subscription takes: the rule of its one field. */
+export function ruleOf(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): AccessRule {
+  const [selection] = selectionSet.selections;
+  const name = selection?.kind === Kind.FIELD ? selection.name.value : '';
+  const field = schema.getRootType(operation)?.getFields()[name];
+  const options = field?.extensions['pothosOptions'] as { authScopes?: AccessRule } | undefined;
+  return options?.authScopes ?? { known: true };
+}

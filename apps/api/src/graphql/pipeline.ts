@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { MusterError } from '@muster/core';
+import { type AccessRule, requireAccess } from '../modules/viewer/access-rule.ts';
 import type { Viewer } from '../modules/viewer/viewer.ts';
 import type { Context } from './context.ts';
 import { type ErrorScope, exposeError, internalError, toGraphQLError } from './errors.ts';
@@ -24,6 +25,7 @@ import {
   tokenLimitPlugin,
 } from './limits.ts';
 import { mayCarryRoutingInput, repeatsKey } from './repeated-keys.ts';
+import { ruleOf } from './open-operation.ts';
 import { rewriteDocumentErrors, rewriteVariableErrors } from './request-errors.ts';
 
 /** One GraphQL request as it came, over whatever transport. Nothing in it is trusted or logged. */
@@ -178,7 +180,10 @@ async function run(operation: Operation, context: Context, schema: GraphQLSchema
     return { result: { errors: [internalError(context)] }, refused: false };
   }
   const cost = costOf(operation.price);
-  if (Symbol.asyncIterator in result) return { result: exposeAll(result, context, cost), refused: false };
+  if (Symbol.asyncIterator in result) {
+    const rule = ruleOf(schema, operation.node);
+    return { result: exposeAll(result, { context, cost, rule }), refused: false };
+  }
   if (!('data' in result) && result.errors?.every((error) => error.path === undefined)) {
     const refusal = rewriteVariableErrors(schema, operation.node, operation.variables);
     return { result: { errors: [toGraphQLError(refusal, context)], extensions: { cost } }, refused: true };
@@ -200,8 +205,7 @@ const GONE = Symbol('gone');
  */
 function exposeAll(
   source: AsyncGenerator<ExecutionResult, void, void>,
-  context: Context,
-  cost: Cost,
+  { context, cost, rule }: { context: Context; cost: Cost; rule: AccessRule },
 ): AsyncGenerator<ExecutionResult, void, void> {
   let ended = false;
   let first = true;
@@ -240,12 +244,15 @@ function exposeAll(
           finish();
           return end;
         }
+        // What somebody was let in by may have been taken from him since the last event.
+        requireAccess(rule, context.viewer);
         const value = exposeResult(item.value, context);
         if (!first) return { done: false, value };
         first = false;
         return { done: false, value: { ...value, extensions: { cost } } };
       } catch (error) {
         finish();
+        void source.return();
         const wrapped =
           error instanceof GraphQLError ? error : new GraphQLError('stream', { originalError: asError(error) });
         return { done: false, value: { errors: [exposeError(wrapped, context)] } };
