@@ -8,8 +8,8 @@ import type { TypedDocument } from './typed-document.ts';
 export interface LiveLinkOptions {
   /** Where the server is, e.g. `http://127.0.0.1:4000`; the scheme becomes ws or wss and `/graphql` is added. */
   readonly url: string;
-  /** Bearer token. Absent: the browser's session cookie. */
-  readonly token?: string;
+  /** Bearer token; a function is asked at each connection. Absent: the browser's session cookie. */
+  readonly token?: string | (() => string | undefined);
   /** Opens a socket; needed where there is no global WebSocket (Node 20). */
   readonly openSocket?: WebSocketFactory;
   /** Milliseconds between pings; a link that misses two answers in a row is broken. 10,000 where absent. */
@@ -138,6 +138,13 @@ export class LiveLink {
     return toIterable<TResult>((sink) => this.subscribe(document, variables, sink, options));
   }
 
+  /** Drops the connection and makes another one, e.g. because the token is a new one. What was sent fails as when it breaks. */
+  reconnect(reason: string): void {
+    if (this.#socket === undefined) return;
+    this.#socket.close();
+    this.#lost(reason, undefined);
+  }
+
   /** Ends the link for good; everything still under way fails as UNAVAILABLE. */
   close(): void {
     this.#finish(undefined);
@@ -171,7 +178,7 @@ export class LiveLink {
     const { token, openSocket, pingMs } = this.#options;
     this.#socket = new LiveSocket({
       url: this.#endpoint,
-      token,
+      token: typeof token === 'function' ? token() : token,
       openSocket,
       pingMs: pingMs ?? 10_000,
       onReady: () => this.#ready(),

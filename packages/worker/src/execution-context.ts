@@ -1,3 +1,4 @@
+import type { ExecutionClient } from './execution-client.ts';
 import type { TaskContext } from './durable/task-runner.ts';
 import type { TaskOptions } from './durable/task-options.ts';
 import type { Workflow } from './workflow.ts';
@@ -40,6 +41,13 @@ export interface ExecutionContext<TInput = unknown> {
   /** The fencing token of this claim; hand it to systems that must refuse an older attempt. */
   readonly generation: number;
   readonly input: TInput;
+  /**
+   * A bearer token of this execution: it may do what whoever submitted the execution may do with workflows and executions, and nothing
+   * else, for as long as this claim lasts. Not the worker's own.
+   */
+  readonly token: string;
+  /** Asks the server with that token. What it starts prefers this worker. Not durable: use it in a task. */
+  readonly client: ExecutionClient;
   /** Aborts when the execution is cancelled, timed out, taken away, or the worker stops. Pass it on; throw when it fires. */
   readonly signal: AbortSignal;
   /** The idempotency key of the task that is running; throws outside of tasks. The same in every try of the task. */

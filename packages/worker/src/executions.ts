@@ -7,7 +7,7 @@ import { describeError } from './handler-error.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { ClaimAnswer, EndItem, Reporter } from './reporter.ts';
 import { Run } from './run.ts';
-import type { AbortCause, RecordedStep, Runner } from './run-host.ts';
+import type { AbortCause, ExecutionAccess, RecordedStep, Runner } from './run-host.ts';
 import type { Workflow } from './workflow.ts';
 
 export type Assignment = WorkerInboxSubscription['workerInbox']['assignments'][number];
@@ -31,6 +31,8 @@ export interface ExecutionsOptions {
   readonly runner: Runner;
   /** Most handlers at once; null: no limit. */
   readonly capacity: number | null;
+  /** Of the server and of this worker, for what handlers ask by themselves. */
+  readonly access: Omit<ExecutionAccess, 'token'>;
   readonly graceMs: number;
   readonly log: Log;
   readonly statistics: Pick<RunStatistics, 'ended' | 'firstCheckpoint'>;
@@ -153,7 +155,7 @@ export class Executions {
 
   async #run(held: Held, claim: Claim, steps: readonly RecordedStep[]): Promise<void> {
     const { reporter, runner, graceMs, log, statistics } = this.#options;
-    const { workflow, version, workflowRunner, attempt, maxAttempts, timeoutSeconds, input } = claim;
+    const { workflow, version, workflowRunner, attempt, maxAttempts, timeoutSeconds, input, token } = claim;
     const run = new Run({
       job: {
         executionId: held.id,
@@ -165,6 +167,7 @@ export class Executions {
         maxAttempts,
         timeoutSeconds,
         input,
+        access: { ...this.#options.access, token },
         steps,
       },
       runner,

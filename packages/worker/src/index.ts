@@ -3,6 +3,7 @@ export { NonDeterminismError, type StepIdentity } from './durable/non-determinis
 export { StepError } from './durable/step-error.ts';
 export type { Backoff, TaskOptions } from './durable/task-options.ts';
 export type { TaskContext } from './durable/task-runner.ts';
+export type { ExecutionClient, StartedExecution } from './execution-client.ts';
 export { type CallOptions, type ExecutionContext, RetryableError } from './execution-context.ts';
 export { type Log, type LogLevel, logToStderr } from './log.ts';
 export type { MetricsProvider } from './metrics/metrics-provider.ts';

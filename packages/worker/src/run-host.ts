@@ -67,6 +67,14 @@ export type HostAnswer =
   | { readonly status: 'lost' }
   | { readonly status: 'refused'; readonly code: string; readonly message: string };
 
+/** By what an execution asks the server, while its claim lasts. */
+export interface ExecutionAccess {
+  readonly server: string;
+  readonly token: string;
+  /** Name of this worker: the hint of what the execution starts. */
+  readonly worker: string;
+}
+
 /** What a handler is started with. */
 export interface RunJob {
   readonly executionId: string;
@@ -83,6 +91,8 @@ export interface RunJob {
   /** Seconds until the carrier aborts the handler; null: no limit. */
   readonly timeoutSeconds: number | null;
   readonly input: unknown;
+  /** How the handler is known to the server; never the worker's own credential. */
+  readonly access: ExecutionAccess;
   /** Everything that earlier handlers of the execution have recorded, in the order of positions. */
   readonly steps: readonly RecordedStep[];
 }

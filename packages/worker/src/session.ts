@@ -1,5 +1,5 @@
 import {
-  type ClientError,
+  ClientError,
   type LinkStatus,
   type LiveLink,
   reconnectDelay,
@@ -194,7 +194,7 @@ export class Session {
     };
   }
 
-  // Once per process. A credential that may not register workflows can still run them: they are registered by others.
+  // Once per process. A credential that may not register workflows can still run them: those that others have registered.
   async #registerWorkflows(): Promise<void> {
     if (this.#workflowsRegistered) return;
     const { link, options } = this.#parts;
@@ -206,10 +206,21 @@ export class Session {
           options.log('info', `Registered ${ref} version ${registerWorkflow.version.number}.`);
         }
       } catch (error) {
-        if ((error as ClientError).code !== 'FORBIDDEN') throw error;
-        options.log('warn', `This token may not register ${ref}; it runs the version that is registered.`);
+        throwUnlessRegistered(error as ClientError, ref);
+        options.log(
+          'warn',
+          `This worker may not register ${ref}; it runs the version that is registered, which says the same.`,
+        );
       }
     }
     this.#workflowsRegistered = true;
   }
+}
+
+/** What others have registered in the same words is as good. */
+function throwUnlessRegistered(error: ClientError, ref: string): void {
+  if (error.code !== 'FORBIDDEN') throw error;
+  if (error.extensions['registered'] === true) return;
+  const message = `This worker may not register ${ref}, and no version that says the same is registered: somebody who may has to register it first, or its join token has to allow it (registers: ${ref.replace('/', ':')}).`;
+  throw new ClientError('FORBIDDEN', message, error.extensions, error);
 }

@@ -100,6 +100,7 @@ describe('after a broken connection', () => {
       attempt: 1,
       maxAttempts: 3,
       timeoutSeconds: null,
+      token: 'msx_test',
     });
     server.standing = [{ id: 'ex_9', generation: 2, workflow: 'test/manual' }];
     start([flow]);
@@ -167,11 +168,21 @@ describe('refusals', () => {
     expect(server.registrations).toEqual([]);
   });
 
-  test('a token that may not register workflows can still run them', async () => {
-    server.behaviour.registerWorkflow = () => ({ code: 'FORBIDDEN' });
+  test('a worker that may not register what others have registered in the same words runs it', async () => {
+    server.behaviour.registerWorkflow = () => ({ code: 'FORBIDDEN', extensions: { registered: true } });
     const { worker } = start([manual().flow]);
     await worker.ready;
     expect(worker.state).toBe('RUNNING');
+  });
+
+  test('a worker that may not register a workflow that says something else fails, and says who has to do what', async () => {
+    server.behaviour.registerWorkflow = () => ({ code: 'FORBIDDEN', extensions: { registered: false } });
+    const { ended } = start([manual().flow]);
+    await expect(ended).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringContaining('registers: test:manual'),
+    });
+    expect(server.registrations).toEqual([]);
   });
 
   test('resource requests that cannot be read are refused before anything is sent', () => {

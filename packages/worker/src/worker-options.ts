@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
 import {
   checkCapacity,
   checkInteger,
@@ -20,8 +22,15 @@ import type { Workflow } from './workflow.ts';
 export interface WorkerOptions {
   /** Where the server is; `MUSTER_SERVER`, else `http://127.0.0.1:4000`, where absent. */
   readonly server?: string;
-  /** Bearer token; `MUSTER_TOKEN` where absent. */
+  /** Bearer token; `MUSTER_TOKEN` where absent. A worker that has joined has a credential of its own in its place. */
   readonly token?: string;
+  /** Exchanged once for a credential of this worker, which is kept in `credentialFile` and renewed; `MUSTER_JOIN_TOKEN` where absent. */
+  readonly joinToken?: string;
+  /**
+   * Where that credential is kept from one start to the next; `MUSTER_CREDENTIAL_FILE`, else `workers/<name>.json` in `MUSTER_DATA_DIR`,
+   * else in `.muster`, where absent. Used where there is a join token, or the file and no other token.
+   */
+  readonly credentialFile?: string;
   /** Unique and stable over restarts; `MUSTER_WORKER_NAME`, else `<role>-<hostname>`, where absent. */
   readonly name?: string;
   /** What it announces itself as; `SERVICE_ROLE`, else `api`, where absent. */
@@ -71,7 +80,11 @@ export interface WorkerOptions {
 /** The options with every default filled in. */
 export interface ResolvedOptions {
   readonly server: string;
+  /** undefined: there is none, or the worker has a credential of its own. */
   readonly token: string | undefined;
+  readonly joinToken: string | undefined;
+  /** undefined: `token` it is. */
+  readonly credentialFile: string | undefined;
   readonly name: string;
   readonly role: string;
   readonly hostname: string;
@@ -110,6 +123,7 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
     ...checkLabels(labels, 'labels', 'refuse').issues,
     ...checkCapacity(capacity, 'capacity'),
     ...repeatedRefs(options.workflows),
+    ...checkTokens(options),
     ...checkRunners(options),
     ...checkLongSleep(options.longSleepMs),
     ...checkSeconds(options.metricsInterval, 'metricsInterval', 0.01),
@@ -121,7 +135,7 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
   }
   return {
     server: options.server ?? given(env['MUSTER_SERVER']) ?? 'http://127.0.0.1:4000',
-    token: options.token ?? given(env['MUSTER_TOKEN']),
+    ...entering(options, name, env),
     name,
     role,
     hostname,
@@ -138,6 +152,22 @@ export function resolveOptions(options: WorkerOptions, env: NodeJS.ProcessEnv): 
     graceMs: (options.graceSeconds ?? 5) * 1_000,
     silenceMs: (options.silenceSeconds ?? 45) * 1_000,
     log: options.log ?? logToStderr,
+  };
+}
+
+/** A token that was given in the program counts most, then a join token, then one of the environment, then a credential that is kept. */
+function entering({ token, joinToken, credentialFile }: WorkerOptions, name: string, env: NodeJS.ProcessEnv) {
+  const join = joinToken ?? (token === undefined ? given(env['MUSTER_JOIN_TOKEN']) : undefined);
+  const file =
+    credentialFile ??
+    given(env['MUSTER_CREDENTIAL_FILE']) ??
+    joinPath(given(env['MUSTER_DATA_DIR']) ?? '.muster', 'workers', `${name}.json`);
+  const known = token ?? given(env['MUSTER_TOKEN']);
+  const own = join !== undefined || (known === undefined && existsSync(file));
+  return {
+    token: own ? undefined : known,
+    joinToken: join,
+    credentialFile: own ? file : undefined,
   };
 }
 
@@ -163,6 +193,12 @@ function running(options: WorkerOptions) {
 
 function durable(options: WorkerOptions) {
   return { longSleepMs: options.longSleepMs ?? 30_000, transientCalls: options.transientCalls ?? true };
+}
+
+function checkTokens({ token, joinToken }: WorkerOptions): Issue[] {
+  if (token === undefined || joinToken === undefined) return [];
+  const message = 'a worker has a token, or joins with a join token: give one of them';
+  return [{ path: 'joinToken', code: 'TOKEN_AND_JOIN_TOKEN', message }];
 }
 
 function checkLongSleep(value: number | undefined): Issue[] {

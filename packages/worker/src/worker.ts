@@ -1,6 +1,7 @@
-import { type ClientError, LiveLink, type WorkerHeartbeatInput, WorkerLeaveDocument } from '@muster/client';
+import { ClientError, LiveLink, type WorkerHeartbeatInput, WorkerLeaveDocument } from '@muster/client';
 import { WebSocket } from 'ws';
 import { runChecks } from './checks.ts';
+import { CredentialKeeper } from './credential/credential-keeper.ts';
 import { surviveLeftBehind } from './durable/left-behind.ts';
 import { Executions } from './executions.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -34,6 +35,8 @@ export class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #executions: Executions;
   readonly #metrics: WorkerMetrics;
+  /** Of a worker with a credential of its own. */
+  readonly #credential: CredentialKeeper | undefined;
   readonly #subprocess: SubprocessRunner;
   readonly #ready = settleable<void>();
   readonly #ended = settleable<StopReason>();
@@ -53,10 +56,23 @@ export class Worker {
     this.#ended.promise.catch(() => undefined);
     this.#metrics = new WorkerMetrics(resolved, () => void this.#heartbeat.beat());
 
+    const { credentialFile: file, joinToken } = resolved;
+    this.#credential =
+      file === undefined
+        ? undefined
+        : new CredentialKeeper({
+            server: resolved.server,
+            worker: name,
+            role: resolved.role,
+            joinToken,
+            file,
+            log,
+            onRenewed: () => this.#link.reconnect('a new credential'),
+          });
     const onRefused = (error: ClientError): void => this.#session.refused(error);
     this.#link = new LiveLink({
       url: resolved.server,
-      ...(resolved.token === undefined ? {} : { token: resolved.token }),
+      token: () => this.#credential?.token ?? resolved.token,
       openSocket: (url, protocol, headers) => new WebSocket(url, protocol, { headers, perMessageDeflate: false }),
       onStatus: (status) => this.#session.onStatus(status),
       // What it holds is given to others when it is silent for long: then it does not sit out a long wait.
@@ -73,6 +89,7 @@ export class Worker {
         subprocess: this.#subprocess,
       }),
       capacity: resolved.capacity,
+      access: { server: resolved.server, worker: name },
       graceMs: resolved.graceMs,
       log,
       statistics: this.#metrics.runs,
@@ -126,13 +143,24 @@ export class Worker {
     });
     this.#metrics.start();
     if (this.#options.runners.includes('subprocess')) this.#subprocess.open();
-    this.#link.connect();
+    void this.#enter();
     try {
       return await this.#ended.promise;
     } finally {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, onSignal);
       endWatch();
     }
+  }
+
+  /** Connects, with a credential of its own where it has one or is to get one. */
+  async #enter(): Promise<void> {
+    try {
+      await this.#credential?.open();
+    } catch (error) {
+      this.#fail(error instanceof ClientError ? error : new ClientError('BAD_INPUT', (error as Error).message));
+      return;
+    }
+    if (this.#state === 'RUNNING' || this.#state === 'DRAINING') this.#link.connect();
   }
 
   /**
@@ -226,6 +254,7 @@ export class Worker {
     this.#metrics.stop();
     this.#subprocess.close();
     this.#session.close();
+    this.#credential?.close();
     this.#link.close();
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { CallOptions, ExecutionContext } from '../execution-context.ts';
+import { createExecutionClient, type ExecutionClient } from '../execution-client.ts';
 import type { RunJob } from '../run-host.ts';
 import { checkCall, checkFunction, checkJson, checkOutsideTask, checkSleep, checkStepName } from './call-checks.ts';
 import type { EventThrottle } from './event-throttle.ts';
@@ -34,7 +35,9 @@ export class HandlerContext implements ExecutionContext {
   readonly generation: number;
   readonly input: unknown;
   readonly signal: AbortSignal;
+  readonly token: string;
   readonly #parts: ContextParts;
+  #client: ExecutionClient | undefined;
 
   constructor(parts: ContextParts) {
     const { job } = parts;
@@ -47,10 +50,16 @@ export class HandlerContext implements ExecutionContext {
     this.generation = job.generation;
     this.input = job.input;
     this.signal = parts.signal;
+    this.token = job.access.token;
   }
 
   get attemptKey(): string {
     return currentAttemptKey();
+  }
+
+  get client(): ExecutionClient {
+    this.#client ??= createExecutionClient(this.#parts.job.access);
+    return this.#client;
   }
 
   readonly task = <T>(name: string, fn: (task: TaskContext) => T | Promise<T>, options: TaskOptions = {}) =>

@@ -158,6 +158,7 @@ test('chains beside each other are the same in every replay, whenever the claim 
           attempt: 1,
           maxAttempts: 100,
           timeoutSeconds: null,
+          access: { server: 'http://127.0.0.1:1', token: 'msx_test', worker: 'w' },
           input: null,
           steps,
         },

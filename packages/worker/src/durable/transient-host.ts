@@ -13,6 +13,7 @@ export function transientJob(workflow: Workflow, caller: RunJob, input: unknown,
     maxAttempts: 1,
     timeoutSeconds: workflow.options.timeoutSeconds ?? null,
     input,
+    access: caller.access,
     steps: [],
   };
 }

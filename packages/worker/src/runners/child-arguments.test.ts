@@ -28,22 +28,24 @@ test('a program that was bundled needs nothing to read TypeScript', () => {
   expect(childFlags('/a/runner-child.mjs', 300, [])).toEqual(['--max-old-space-size=300']);
 });
 
-test('the token is kept from a child by name and by value', () => {
+test('the tokens are kept from a child by name and by value', () => {
   const own = {
     PATH: '/bin',
     MUSTER_TOKEN: 'a',
     MUSTER_ADMIN_TOKEN: 'b',
+    MUSTER_JOIN_TOKEN: 'c',
+    JOIN: 'another-secret',
     CI: 'x',
     URL: 'http://h/?t=longer-secret',
     T: 'longer-secret',
   };
-  expect(childEnvironment(own, 'longer-secret')).toEqual({ PATH: '/bin', CI: 'x' });
+  expect(childEnvironment(own, ['longer-secret', 'another-secret'])).toEqual({ PATH: '/bin', CI: 'x' });
 });
 
 test('a short token is looked for as a whole value only', () => {
-  expect(childEnvironment({ PATH: '/bin', ONE: 'b' }, 'b')).toEqual({ PATH: '/bin' });
+  expect(childEnvironment({ PATH: '/bin', ONE: 'b' }, ['b'])).toEqual({ PATH: '/bin' });
 });
 
 test('without a token only the names count', () => {
-  expect(childEnvironment({ PATH: '/bin', MUSTER_TOKEN: 'a' }, undefined)).toEqual({ PATH: '/bin' });
+  expect(childEnvironment({ PATH: '/bin', MUSTER_TOKEN: 'a' }, [])).toEqual({ PATH: '/bin' });
 });

@@ -30,12 +30,11 @@ export function childFlags(program: string, memoryLimitMb: number, own: readonly
 /** A token as short as this may be part of anything. */
 const shortestSecret = 12;
 
-/** The environment of a child: without the worker's token, in whatever variable it is. */
-export function childEnvironment(own: NodeJS.ProcessEnv, token: string | undefined): NodeJS.ProcessEnv {
-  const secret = new Set(['MUSTER_TOKEN', 'MUSTER_ADMIN_TOKEN']);
+/** The environment of a child: without the worker's tokens, in whatever variable they are. */
+export function childEnvironment(own: NodeJS.ProcessEnv, tokens: readonly string[]): NodeJS.ProcessEnv {
+  const secret = new Set(['MUSTER_TOKEN', 'MUSTER_ADMIN_TOKEN', 'MUSTER_JOIN_TOKEN', 'MUSTER_CREDENTIAL_FILE']);
   const tells = (value: string | undefined) =>
-    token !== undefined &&
     value !== undefined &&
-    (value === token || (token.length >= shortestSecret && value.includes(token)));
+    tokens.some((token) => value === token || (token.length >= shortestSecret && value.includes(token)));
   return Object.fromEntries(Object.entries(own).filter(([name, value]) => !secret.has(name) && !tells(value)));
 }

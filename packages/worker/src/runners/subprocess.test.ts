@@ -18,6 +18,7 @@ function make(options: Partial<SubprocessRunnerOptions> = {}): SubprocessRunner 
     workflows: new Map(Object.values(flows).map((one) => [one.ref, one])),
     moduleLoader: undefined,
     token: 'secret-token',
+    joinToken: undefined,
     longSleepMs: 30_000,
     graceMs: 100,
     transientCalls: true,
@@ -38,6 +39,7 @@ function job(name: string, input: unknown = null): RunJob {
     attempt: 2,
     maxAttempts: 3,
     timeoutSeconds: null,
+    access: { server: 'http://127.0.0.1:1', token: 'msx_test', worker: 'w' },
     input,
     steps: [],
   };
@@ -83,7 +85,7 @@ describe('a handler in a process of its own', () => {
     expect(pid).not.toBe(process.pid);
     expect(host.events).toEqual([{ type: 'log', data: { message: 'seen', pid } }]);
     await expect.poll(() => alive(pid), patience).toBe(false);
-  }, 60_000);
+  });
 
   test('records steps and suspends like any other, and its process ends', async () => {
     const host = new Host();
@@ -94,7 +96,7 @@ describe('a handler in a process of its own', () => {
       { position: 1, kind: 'RESUME', name: 'approval', done: false },
     ]);
     expect(host.suspends).toEqual([[1]]);
-  }, 60_000);
+  });
 
   test('replays what was recorded', async () => {
     const steps = [
@@ -105,7 +107,7 @@ describe('a handler in a process of its own', () => {
     const settled = await make().start({ ...job('steps'), steps }, host).settled;
     expect(settled).toEqual({ kind: 'returned', output: { first: 10, answer: 'yes' } });
     expect(host.steps).toEqual([]);
-  }, 60_000);
+  });
 
   test('fails as what it throws', async () => {
     expect(await make().start(job('fail'), new Host()).settled).toMatchObject({
@@ -117,7 +119,7 @@ describe('a handler in a process of its own', () => {
         stack: expect.stringContaining('child-flows'),
       },
     });
-  }, 60_000);
+  });
 
   test('does not see the token of the worker, under whatever name', async () => {
     const kept = { ...process.env };
@@ -132,7 +134,7 @@ describe('a handler in a process of its own', () => {
     expect(settled).toMatchObject({ kind: 'returned', output: { HARMLESS: 'yes' } });
     expect(JSON.stringify(settled)).not.toContain('secret-token');
     expect((settled as { output: object }).output).not.toHaveProperty('MUSTER_TOKEN');
-  }, 60_000);
+  });
 
   test('that this worker cannot find is for another one', async () => {
     expect(await make({ workflows: new Map() }).start(job('echo'), new Host()).settled).toMatchObject({
@@ -150,7 +152,7 @@ describe('a handler in a process of its own', () => {
         retryable: false,
       },
     });
-  }, 60_000);
+  });
 });
 
 describe('a process that dies', () => {
@@ -193,7 +195,7 @@ describe('an abort', () => {
       kind: 'threw',
       error: { type: 'AbortError', message: 'The execution was cancelled.' },
     });
-  }, 60_000);
+  });
 
   test('that is not heeded ends in the death of the process, and of what it has started', async () => {
     const host = new Host();
@@ -205,7 +207,7 @@ describe('an abort', () => {
     handler.giveUp();
     expect(await handler.settled).toMatchObject({ kind: 'threw', error: { type: 'AbortError' } });
     await expect.poll(() => pids.map(alive), patience).toEqual([false, false]);
-  }, 60_000);
+  });
 
   test('for a lost claim does so by itself', async () => {
     const host = new Host();
@@ -213,5 +215,5 @@ describe('an abort', () => {
     await expect.poll(() => host.events.length, patience).toBe(1);
     handler.abort('lost');
     expect(await handler.settled).toMatchObject({ kind: 'threw' });
-  }, 60_000);
+  });
 });

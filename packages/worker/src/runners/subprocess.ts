@@ -19,6 +19,7 @@ export interface SubprocessRunnerOptions extends Required<SubprocessOptions> {
   readonly moduleLoader: string | undefined;
   /** Kept from children. */
   readonly token: string | undefined;
+  readonly joinToken: string | undefined;
   readonly longSleepMs: number;
   readonly graceMs: number;
   /** Whether transient calls run as a part of their caller. */
@@ -32,7 +33,8 @@ export class SubprocessRunner implements Runner {
   readonly #pool: ChildPool;
 
   constructor(options: SubprocessRunnerOptions) {
-    const { memoryLimitMb, warm, moduleLoader, token, graceMs, log } = options;
+    const { memoryLimitMb, warm, moduleLoader, graceMs, log } = options;
+    const secrets = [options.token, options.joinToken].filter((one) => one !== undefined);
     this.#options = options;
     const program = childProgram();
     this.#pool = new ChildPool({
@@ -42,7 +44,7 @@ export class SubprocessRunner implements Runner {
         new RunnerChild({
           program,
           flags: childFlags(program, memoryLimitMb, process.execArgv),
-          environment: childEnvironment(process.env, token),
+          environment: childEnvironment(process.env, secrets),
           setup: {
             module,
             loader: moduleLoader ?? null,

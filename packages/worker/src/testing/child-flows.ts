@@ -20,6 +20,15 @@ export const fail = workflow<unknown, unknown>({ ...settings, name: 'fail' }, ()
   throw new RangeError('as asked');
 });
 
+/** What a handler in a process of its own asks the server with, and who else could see that. */
+export const asking = workflow<unknown, unknown>({ ...settings, name: 'asking' }, async (context) => {
+  const { id } = await context.task('start', () =>
+    context.client.runWorkflow({ workflow: 'own/leaf', input: 'child' }),
+  );
+  const seen = `${JSON.stringify(process.env)} ${process.argv.join(' ')} ${process.execArgv.join(' ')}`;
+  return { id, kind: context.token.slice(0, 4), seen: seen.includes(context.token) || seen.includes('msw_') };
+});
+
 export const environment = workflow<unknown, unknown>({ ...settings, name: 'environment' }, () => process.env);
 
 /** Dies as the input says. */

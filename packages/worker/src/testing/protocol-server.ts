@@ -8,7 +8,7 @@ export interface SentItem extends Fields {
 }
 const lists = ['claims', 'calls', 'steps', 'events', 'suspends', 'ends', 'releases'] as const;
 export type ReportList = (typeof lists)[number];
-export type Failure = { readonly code: string; readonly message?: string };
+export type Failure = { readonly code: string; readonly message?: string; readonly extensions?: Fields };
 
 /** What each operation answers; tests put their own in. A `Failure` becomes a GraphQL error. */
 export interface Behaviour {
@@ -250,6 +250,7 @@ function claimOf(workflow: string, claim: Fields = {}): Fields {
     attempt: 1,
     maxAttempts: 3,
     timeoutSeconds: null,
+    token: 'msx_test',
     workflowRunner: null,
     ...claim,
   };
@@ -261,6 +262,6 @@ function inboxEvent(event: Fields): Fields {
 
 function result(failure: Failure | undefined, data: object): object {
   if (failure === undefined) return { data };
-  const { code, message = code } = failure;
-  return { data: null, errors: [{ message, extensions: { code } }] };
+  const { code, message = code, extensions } = failure;
+  return { data: null, errors: [{ message, extensions: { code, ...extensions } }] };
 }

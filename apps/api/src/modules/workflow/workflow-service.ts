@@ -6,6 +6,7 @@ import {
   MusterError,
   parsePolicyText,
   parseWorkflowRef,
+  permitsSome,
   type PolicySpec,
   type PolicyStage,
   type RequestsSpec,
@@ -15,7 +16,7 @@ import { fingerprint } from '../../lib/fingerprint.ts';
 import { issuesError } from '../../lib/issues.ts';
 import { authorOf } from '../audit/audit-log.ts';
 import { mayReadWorkflow } from '../viewer/readable.ts';
-import { requirePermission, type Viewer } from '../viewer/viewer.ts';
+import { may, requirePermission, type Viewer } from '../viewer/viewer.ts';
 import type { NewVersion, VersionRow, WorkflowStore } from './workflow-store.ts';
 
 export interface RequestsInput {
@@ -68,7 +69,7 @@ export class WorkflowService {
 
   /**
    * Makes a new version unless the newest says the same already.
-   * Errors: FORBIDDEN; POLICY_INVALID for texts that do not compile, BAD_INPUT for the rest; every problem at once.
+   * Errors: FORBIDDEN, for workers with `details.registered`: whether the newest version says the same; POLICY_INVALID for texts that do not compile, BAD_INPUT for the rest; every problem at once.
    */
   async register(
     input: RegisterInput,
@@ -76,10 +77,13 @@ export class WorkflowService {
     requestId: string,
   ): Promise<{ version: VersionRow; created: boolean }> {
     const issues: Issue[] = checkRegistration(input);
-    if (!issues.some(({ path }) => path === 'namespace' || path === 'name'))
-      requirePermission(viewer, `workflow:${input.namespace}:${input.name}:register`, 'name');
+    const named = !issues.some(({ path }) => path === 'namespace' || path === 'name');
+    const permission = `workflow:${input.namespace}:${input.name}:register`;
+    const denied = named && !may(viewer, permission);
+    if (denied && !isWorker(viewer)) requirePermission(viewer, permission, 'name');
     const policyIssues: Issue[] = [];
     const parts = compileParts(input, policyIssues);
+    if (denied && issues.length + policyIssues.length > 0) requirePermission(viewer, permission, 'name');
     if (issues.length + policyIssues.length > 0) {
       const all = [...issues, ...policyIssues];
       throw issuesError(issues.length > 0 ? 'BAD_INPUT' : 'POLICY_INVALID', all);
@@ -101,6 +105,11 @@ export class WorkflowService {
         timeoutSeconds: input.timeoutSeconds ?? null,
       }),
     };
+    if (denied) {
+      const message = `This takes the permission ${permission}.`;
+      const registered = await this.#deps.store.isNewest(version);
+      throw new MusterError('FORBIDDEN', message, { field: 'name', details: { permission, registered } });
+    }
     const registered = await this.#deps.store.register(version, authorOf(viewer, requestId));
     if (registered.created) this.#deps.bus.publish('workflow', { id: registered.version.workflowId });
     return registered;
@@ -183,6 +192,11 @@ function compileRequests(input: RequestsInput | null | undefined, issues: Issue[
   if (checked.ok) return checked.spec;
   for (const issue of checked.issues) issues.push({ ...issue, path: `requests${issue.path ? `.${issue.path}` : ''}` });
   return null;
+}
+
+/** Whoever runs workflows that he may not register has to know whether they are registered as he has them. */
+function isWorker({ worker, permissions }: Viewer): boolean {
+  return worker !== null || permitsSome(permissions, 'worker:{name}:serve');
 }
 
 function checkRegistration(input: RegisterInput): Issue[] {

@@ -118,6 +118,16 @@ export class WorkflowStore {
     return found;
   }
 
+  /** Whether the newest version of the workflow says the same. */
+  async isNewest({ namespace, name, fingerprint }: NewVersion): Promise<boolean> {
+    const newest = await this.#prisma.workflowVersion.findFirst({
+      where: { workflow: { namespace, name } },
+      orderBy: { number: 'desc' },
+      select: { fingerprint: true },
+    });
+    return newest !== null && Buffer.from(newest.fingerprint).equals(fingerprint);
+  }
+
   /** The newest version of `namespace/name`, or null where there is no such workflow. */
   async latestByRef(ref: string): Promise<VersionRow | null> {
     const known = this.#latest.get(ref);
@@ -362,6 +372,8 @@ function matching(search: string | null): Prisma.WorkflowWhereInput {
 
 function fitting(readable: ReadableWorkflows): Prisma.WorkflowWhereInput {
   if (readable === 'all') return {};
+  // Beside other conditions an empty OR would hold for everything.
+  if (readable.length === 0) return { id: { in: [] } };
   return {
     OR: readable.map(({ namespace, name }) => ({
       ...(namespace === null ? {} : { namespace }),

@@ -158,7 +158,7 @@ const RegisterWorkflowPayload = builder
 
 builder.mutationField('registerWorkflow', (t) =>
   t.field({
-    authScopes: { permission: 'workflow:{namespace}:{name}:register' },
+    authScopes: { registers: 'workflow:{namespace}:{name}:register' },
     type: RegisterWorkflowPayload,
     args: { input: t.arg({ type: RegisterWorkflowInput, required: true }) },
     resolve: (_root, { input }, { services, viewer, requestId }) =>
