@@ -35,7 +35,10 @@ export const builder = new SchemaBuilder<{
       signedIn: (wanted) => passes(() => ACCESS_CHECKS.signedIn(wanted, context.viewer)),
       permission: (wanted) => passes(() => ACCESS_CHECKS.permission(wanted, context.viewer)),
       reads: (wanted) => passes(() => ACCESS_CHECKS.reads(wanted, context.viewer)),
+      blind: (wanted) => passes(() => ACCESS_CHECKS.blind(wanted, context.viewer)),
       serves: (wanted) => passes(() => ACCESS_CHECKS.serves(wanted, context.viewer)),
+      registers: (wanted) => passes(() => ACCESS_CHECKS.registers(wanted, context.viewer)),
+      worker: (wanted) => passes(() => ACCESS_CHECKS.worker(wanted, context.viewer)),
     }),
   },
 });

@@ -123,7 +123,7 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
   dispatchDecisions: t.field({
-    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'], blind: true },
     type: DecisionRef,
     description: 'Every decision as it is made; sampled to at most 50 a second unless an execution is named.',
     args: { filter: t.arg({ type: DecisionFilterInput }) },

@@ -205,7 +205,7 @@ export const DecisionFilterInput = builder.inputType('DecisionFilter', {
 
 builder.queryFields((t) => ({
   decision: t.field({
-    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'], blind: true },
     type: DecisionRef,
     nullable: true,
     args: { id: t.arg.id({ required: true }) },
@@ -215,7 +215,7 @@ builder.queryFields((t) => ({
     },
   }),
   decisions: t.field({
-    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
+    authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'], blind: true },
     type: DecisionConnection,
     args: {
       first: t.arg.int(),

@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
       }),
   }),
   workerRenewCredential: t.field({
-    authScopes: { known: true },
+    authScopes: { worker: true },
     type: WorkerRenewCredentialPayload,
     description: 'A new credential for the worker whose own one is sent; half-way through its life is the time for it.',
     resolve: (_root, _args, { services, viewer, requestId }) => services.workerCredentials.renew(viewer, requestId),

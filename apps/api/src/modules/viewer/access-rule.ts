@@ -19,9 +19,17 @@ export interface AccessRule {
   readonly permission?: PermissionForm | readonly PermissionForm[] | undefined;
   /** Takes these for what is shown: without them, what there is looks as if it were not there. */
   readonly reads?: PermissionForm | readonly PermissionForm[] | undefined;
+  /** Shows nothing to the token of an execution, whatever it may read (ruling 20). */
+  readonly blind?: true | undefined;
   /** A worker's credential, for the worker of this name alone; or the permission to speak in its place. */
   readonly serves?: 'worker:{name}:serve' | undefined;
+  /** Takes this; of workers the service asks for it, and tells those without it whether it is registered in the same words. */
+  readonly registers?: 'workflow:{namespace}:{name}:register' | undefined;
+  /** A worker's credential, about itself. */
+  readonly worker?: true | undefined;
 }
+
+const WORKER = "This takes a worker's own credential.";
 
 type Check<K extends keyof AccessRule> = (wanted: NonNullable<AccessRule[K]>, viewer: Viewer | null) => void;
 
@@ -42,10 +50,17 @@ export const ACCESS_CHECKS: { readonly [K in keyof Required<AccessRule>]: Check<
     }
   },
   reads: (_wanted, viewer) => void someone(viewer),
+  blind: (_wanted, viewer) => void someone(viewer),
   serves: (form, viewer) => {
     const { worker, permissions } = someone(viewer);
     if (worker !== null || permitsSome(permissions, form)) return;
-    throw new MusterError('FORBIDDEN', "This takes a worker's own credential.", { details: { permission: form } });
+    throw new MusterError('FORBIDDEN', WORKER, { details: { permission: form } });
+  },
+  registers: (form, viewer) => {
+    if (someone(viewer).worker === null) ACCESS_CHECKS.permission(form, viewer);
+  },
+  worker: (_wanted, viewer) => {
+    if (someone(viewer).worker === null) throw new MusterError('FORBIDDEN', WORKER);
   },
 };
 
