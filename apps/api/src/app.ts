@@ -16,6 +16,7 @@ import { isRevokedInstallationToken } from './modules/access/installation-token.
 import { databaseFailure } from './start-error.ts';
 
 export { type Config, ConfigError, readConfig } from './config.ts';
+export { openAudit } from './modules/audit/offline-audit-store.ts';
 export { StartError } from './start-error.ts';
 
 export interface App {

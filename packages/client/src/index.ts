@@ -1,5 +1,6 @@
 export { ClientError, type ClientIssue } from './client-error.ts';
 export {
+  AuditListDocument,
   type CandidateFieldsFragment,
   DeploymentCreateDocument,
   DeploymentListDocument,

@@ -5,6 +5,8 @@ import { type AuditRow, COLUMNS, fromStored, recordOf, type StoredRow } from './
 
 /** Entries of one batch. */
 export const SEAL_BATCH = 200;
+const PAGE = 200;
+const FIRST_ID = '0'.repeat(32);
 const MAX_BYTES = 8 * 1_048_576;
 
 /** At most so many entries and 8 MiB, at least one; `$1` where they begin. */
@@ -51,6 +53,22 @@ export class AuditChainStore {
     return rows[0];
   }
 
+  /** The whole chain in its order, and then what is not sealed yet; a page at a time, read when it is asked for. */
+  async *walk(): AsyncGenerator<AuditRow[], void, void> {
+    for (let after = 0; ; ) {
+      const rows = await this.sealed(after, PAGE);
+      if (rows.length === 0) break;
+      yield rows;
+      after = rows.at(-1)?.position ?? after;
+    }
+    for (let after = FIRST_ID; ; ) {
+      const rows = await this.unsealed(after, PAGE);
+      if (rows.length === 0) return;
+      yield rows;
+      after = rows.at(-1)?.id ?? after;
+    }
+  }
+
   /** In the order of positions, after one of them. */
   async sealed(after: number, limit: number): Promise<AuditRow[]> {
     const statement = { name: 'audit-sealed', priority: 'background' as const, text: SEALED };
@@ -68,7 +86,7 @@ export class AuditChainStore {
    * Throws `LeadershipLostError`.
    */
   async seal(session: LeaderSession): Promise<number> {
-    const entries = await this.unsealed('0'.repeat(32), SEAL_BATCH);
+    const entries = await this.unsealed(FIRST_ID, SEAL_BATCH);
     if (entries.length === 0) return 0;
     const head = await this.head();
     let { hash } = head;

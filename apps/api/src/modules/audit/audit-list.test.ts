@@ -24,7 +24,7 @@ beforeAll(async () => {
        '{"before": null, "after": {"a": 1}}'
      FROM generate_series(1, ${ROWS}) g`,
   );
-  await database.query('ANALYZE audit');
+  await database.query('VACUUM (ANALYZE) audit');
   const { rows } = await database.query<{ id: string; actor: string; action: string; target: string | null; at: Date }>(
     `SELECT replace(id::text, '-', '') AS id, actor, action, target, at FROM audit ORDER BY id DESC`,
   );

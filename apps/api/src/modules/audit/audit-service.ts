@@ -9,7 +9,6 @@ import type { AuditFilter, AuditPage, AuditStore } from './audit-store.ts';
 const READ = 'admin:audit:read';
 /** Entries that an export holds at once. */
 const EXPORT_PAGE = 200;
-const FIRST_ID = '0'.repeat(32);
 
 /** Reads the audit, for those who may. */
 export class AuditService {
@@ -60,19 +59,10 @@ export class AuditService {
 
   /** In the order of the chain, and then what is not sealed yet; as `export`. */
   async *chain(viewerOf: () => Viewer): AsyncGenerator<AuditRow[], void, void> {
-    for (let after = 0; ; ) {
+    requirePermission(viewerOf(), READ);
+    for await (const rows of this.#chain.walk()) {
       requirePermission(viewerOf(), READ);
-      const rows = await this.#chain.sealed(after, EXPORT_PAGE);
-      if (rows.length === 0) break;
       yield rows;
-      after = rows.at(-1)?.position ?? after;
-    }
-    for (let after = FIRST_ID; ; ) {
-      requirePermission(viewerOf(), READ);
-      const rows = await this.#chain.unsealed(after, EXPORT_PAGE);
-      if (rows.length === 0) return;
-      yield rows;
-      after = rows.at(-1)?.id ?? after;
     }
   }
 }
