@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { ChainCheck, type ChainReport } from '@muster/core';
 import { type TestDatabase, testDatabase } from '@muster/db/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -237,6 +238,17 @@ function independently(value: unknown): string {
 }
 
 describe('another program', () => {
+  it('finds the example of the documentation right', () => {
+    const page = readFileSync(new URL('../../../../../docs/audit.md', import.meta.url), 'utf8');
+    const blocks = [...page.matchAll(/```text\n([^`]*)\n```/g)].map(([, text]) => text ?? '');
+    const at = blocks.findIndex((text) => text.startsWith('muster-audit-1\n000'));
+    expect(
+      createHash('sha256')
+        .update(blocks[at] ?? '', 'utf8')
+        .digest('hex'),
+    ).toBe(blocks[at + 1]);
+  });
+
   it('comes to the same hashes by the documentation alone', async () => {
     await writeEntry(database, {
       data: { before: null, after: { text: 'Grüße\u2028"\\', list: [1.5, 1e21, -0, true], b: {}, a: null } },
