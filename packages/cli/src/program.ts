@@ -6,6 +6,7 @@ import { addAudit } from './program/add-audit.ts';
 import { addCompletion } from './program/add-completion.ts';
 import { addDeployment } from './program/add-deployment.ts';
 import { addExecution } from './program/add-execution.ts';
+import { addJoinToken } from './program/add-join-token.ts';
 import { addPolicy } from './program/add-policy.ts';
 import { addSchedule } from './program/add-schedule.ts';
 import { addServe } from './program/add-serve.ts';
@@ -55,6 +56,7 @@ export function buildProgram(io: Io, exit: (code: ExitCode) => void): Command {
   const setup: Setup = { program, io, exit, ask };
   addServe(setup);
   addWorker(setup);
+  addJoinToken(setup);
   addWorkflow(setup);
   addDeployment(setup);
   addExecution(setup);

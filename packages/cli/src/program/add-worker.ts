@@ -27,6 +27,8 @@ function addStart(worker: Command, { io, exit }: Setup): void {
     .description('Run the workflows that files export, until told to stop (SIGTERM drains, a second one stops).')
     .argument('<file...>', '.ts and .js files')
     .option('--name <name>', 'unique and stable (MUSTER_WORKER_NAME, else <role>-<hostname>)')
+    .option('--join <token>', 'join with it, once; its own credential is kept then (MUSTER_JOIN_TOKEN)')
+    .option('--credential-file <file>', 'where that is kept (MUSTER_CREDENTIAL_FILE, else .muster/workers/<name>.json)')
     .option('--role <role>', 'what it announces itself as (SERVICE_ROLE, else worker)')
     .option('--label <key=value>', 'a label that policies can match; may be repeated', collect)
     .option('--capacity <n>', 'most executions at once (no limit)')
@@ -44,6 +46,7 @@ function addStart(worker: Command, { io, exit }: Setup): void {
       'after',
       examples([
         'muster worker start flows.ts',
+        'MUSTER_JOIN_TOKEN=msj_… muster worker start --name gpu-7 --role gpu flows.ts',
         'muster worker start --role gpu-worker --label region=eu --label gpu=a100 --capacity 4 flows.ts',
       ]),
     )
