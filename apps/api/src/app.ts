@@ -16,6 +16,8 @@ import { isRevokedInstallationToken } from './modules/access/installation-token.
 import { databaseFailure } from './start-error.ts';
 
 export { type Config, ConfigError, readConfig } from './config.ts';
+export { createLog } from './log.ts';
+export { resetAdmin } from './modules/access/reset-admin.ts';
 export { openAudit } from './modules/audit/offline-audit-store.ts';
 export { StartError } from './start-error.ts';
 

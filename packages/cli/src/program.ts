@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { addAccess } from './program/add-access.ts';
 import { addAudit } from './program/add-audit.ts';
 import { addCompletion } from './program/add-completion.ts';
 import { addDeployment } from './program/add-deployment.ts';
@@ -62,6 +63,7 @@ export function buildProgram(io: Io, exit: (code: ExitCode) => void): Command {
   addExecution(setup);
   addSchedule(setup);
   addPolicy(setup);
+  addAccess(setup);
   addAudit(setup);
   addCompletion(setup);
   return program;

@@ -3,7 +3,8 @@ import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newSecret } from '../modules/access/secrets.ts';
 
-const FILE = 'admin-token';
+/** Where the token lies in a data directory. */
+export const ADMIN_TOKEN_FILE = 'admin-token';
 
 /**
  * The bearer token of the installation: the configured one, else the one kept in the data directory (mode 0600), made at the first start.
@@ -12,7 +13,7 @@ const FILE = 'admin-token';
 export async function loadAdminToken(configured: string | null, dataDir: string): Promise<string> {
   if (configured !== null) return configured;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, FILE);
+  const file = join(dataDir, ADMIN_TOKEN_FILE);
   const made = newSecret('muster_');
   try {
     await write(file, made);
@@ -27,12 +28,11 @@ export async function loadAdminToken(configured: string | null, dataDir: string)
 }
 
 /** Puts another token in the place of the one in the data directory, all at once. Answers it. */
-export async function replaceAdminToken(dataDir: string): Promise<string> {
+export async function replaceAdminToken(dataDir: string, made = newSecret('muster_')): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const made = newSecret('muster_');
-  const draft = join(dataDir, `${FILE}.${randomUUID()}`);
+  const draft = join(dataDir, `${ADMIN_TOKEN_FILE}.${randomUUID()}`);
   await write(draft, made);
-  await rename(draft, join(dataDir, FILE));
+  await rename(draft, join(dataDir, ADMIN_TOKEN_FILE));
   return made;
 }
 

@@ -55,6 +55,25 @@ test('there are the commands that there should be', () => {
       'execution cancel',
       'execution resume',
       'execution retry',
+      'admin reset',
+      'principal list',
+      'principal show',
+      'principal create',
+      'principal update',
+      'principal enable',
+      'principal disable',
+      'principal delete',
+      'principal password',
+      'role list',
+      'role show',
+      'role create',
+      'role update',
+      'role delete',
+      'token list',
+      'token create',
+      'token revoke',
+      'session list',
+      'session revoke',
       'audit list',
       'audit export',
       'audit verify',
@@ -93,7 +112,7 @@ describe.each(leaves)('muster $path', ({ path, command }) => {
     const flags = command.options.map((option) => option.long);
     if (path[0] === 'completion') return;
     expect(flags).toContain('--json');
-    const alone = path[0] === 'serve' || path.join(' ') === 'policy check';
+    const alone = path[0] === 'serve' || path[0] === 'admin' || path.join(' ') === 'policy check';
     expect(flags.includes('--server')).toBe(!alone);
     expect(flags.includes('--token')).toBe(!alone);
   });
