@@ -11,6 +11,7 @@ import './styles/overview.css';
 import './styles/deployment.css';
 import './styles/execution.css';
 import './styles/decision.css';
+import './styles/access.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';

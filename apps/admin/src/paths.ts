@@ -17,6 +17,12 @@ export const paths = {
   execution: (id: string) => `/executions/${part(id)}`,
   decision: (id: string, search: Search = {}) => `/decisions/${part(id)}${queryString(search)}`,
   workflows: (search: Search = {}) => `/workflows${queryString(search)}`,
+  principals: (search: Search = {}) => `/access/principals${queryString(search)}`,
+  accessRoles: (search: Search = {}) => `/access/roles${queryString(search)}`,
+  apiTokens: (search: Search = {}) => `/access/tokens${queryString(search)}`,
+  joinTokens: (search: Search = {}) => `/access/join-tokens${queryString(search)}`,
+  sessions: (search: Search = {}) => `/access/sessions${queryString(search)}`,
+  audit: (search: Search = {}) => `/audit${queryString(search)}`,
   /** `ref` is namespace/name. */
   workflow: (ref: string, search: Search = {}) =>
     `/workflows/${ref.split('/').map(part).join('/')}${queryString(search)}`,

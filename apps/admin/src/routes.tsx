@@ -76,6 +76,41 @@ const routeTree = rootRoute.addChildren([
     path: '/workflows/$namespace/$name',
     component: lazyRouteComponent(() => import('./pages/workflows/workflow-page.tsx'), 'WorkflowPage'),
   }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access',
+    component: lazyRouteComponent(() => import('./pages/access/principals-page.tsx'), 'PrincipalsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access/principals',
+    component: lazyRouteComponent(() => import('./pages/access/principals-page.tsx'), 'PrincipalsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access/roles',
+    component: lazyRouteComponent(() => import('./pages/access/roles-page.tsx'), 'RolesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access/tokens',
+    component: lazyRouteComponent(() => import('./pages/access/tokens-page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access/join-tokens',
+    component: lazyRouteComponent(() => import('./pages/access/join-tokens-page.tsx'), 'JoinTokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/access/sessions',
+    component: lazyRouteComponent(() => import('./pages/access/sessions-page.tsx'), 'SessionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/access/audit-page.tsx'), 'AuditPage'),
+  }),
 ]);
 
 /** Addresses are plain: every search parameter is text, and each view reads its own (see url-state.ts). */

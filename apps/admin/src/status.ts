@@ -24,6 +24,7 @@ import {
 } from '@tabler/icons-react';
 import type {
   AttemptOutcome,
+  CredentialStatus,
   DecisionOutcome,
   DeploymentHealth,
   ExecutionState,
@@ -92,6 +93,16 @@ export const status = {
     WORKER_LOST: look('Worker lost', 'warn', IconPlugConnectedX),
     UNCLAIMED: look('Not claimed', 'warn', IconCircleDashedX),
   } satisfies Record<AttemptOutcome, StatusLook>,
+  credential: {
+    ACTIVE: look('Active', 'ok', IconCircleCheckFilled),
+    EXPIRED: look('Expired', 'neutral', IconClockX),
+    REVOKED: look('Revoked', 'neutral', IconCircleOff),
+    USED: look('Used', 'neutral', IconCircleCheck),
+  } satisfies Record<CredentialStatus, StatusLook>,
+  principal: {
+    enabled: look('Enabled', 'ok', IconCircleCheckFilled),
+    disabled: look('Disabled', 'warn', IconCircleMinus),
+  } satisfies Record<string, StatusLook>,
   step: {
     DONE: look('Done', 'neutral', IconCircleCheck),
     FAILED: look('Failed', 'bad', IconCircleXFilled),

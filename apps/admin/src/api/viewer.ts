@@ -11,6 +11,7 @@ const ViewerDocument = graphql(`
       kind
       roles
       permissions
+      hasPassword
     }
   }
 `);

@@ -4,9 +4,11 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useMemo, useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
 import type { DeploymentQuery, UpdateDeploymentMutation } from '../../api/generated/graphql.ts';
+import { currentOf } from '../../api/conflict.ts';
 import type { RoleFacts } from '../../api/roles.ts';
 import { usePermission } from '../../api/viewer.ts';
 import { Banner } from '../../ui/banner.tsx';
+import { ConflictDialog } from '../../ui/conflict-dialog.tsx';
 import { Panel } from '../../ui/layout.tsx';
 import { neededText } from '../../ui/permitted.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -19,7 +21,7 @@ import {
 } from './deployment-queries.ts';
 import { DeadRoleBanners } from './dead-role-banners.tsx';
 import { changesOf, draftOf, problemsOf, readWeight, toInput } from './draft.ts';
-import { ConflictDialog, currentOf, ReviewBar, ReviewDialog } from './review.tsx';
+import { ReviewBar, ReviewDialog } from './review.tsx';
 import { SharePanel, type SharedVariant } from './share-bars.tsx';
 import { sharesOf } from './shares.ts';
 import { useFlows, VariantsEditor } from './variants-editor.tsx';

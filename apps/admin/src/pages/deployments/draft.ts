@@ -1,5 +1,6 @@
 import type { DeploymentVariantInput, KeyValueInput } from '../../api/generated/graphql.ts';
 import type { DeploymentDetail } from './deployment-queries.ts';
+import type { Change } from '../../ui/conflict-dialog.tsx';
 
 /** One variant as it stands in the editor. `weight` is what was typed. */
 export interface DraftVariant {
@@ -94,19 +95,11 @@ export function toInput(variants: readonly DraftVariant[]): DeploymentVariantInp
   }));
 }
 
-/** One line of the review: what changes, from what, to what. */
-export interface DraftChange {
-  subject: string;
-  what: string;
-  from: string;
-  to: string;
-}
-
 const roles = (list: readonly string[]): string => (list.length === 0 ? 'any' : list.join(' or '));
 
 /** Every difference between what is saved and what is typed. */
-export function changesOf(saved: Draft, draft: Draft, versionName: (id: string | null) => string): DraftChange[] {
-  const changes: DraftChange[] = [];
+export function changesOf(saved: Draft, draft: Draft, versionName: (id: string | null) => string): Change[] {
+  const changes: Change[] = [];
   const add = (subject: string, what: string, from: string, to: string): void => {
     if (from !== to) changes.push({ subject, what, from, to });
   };

@@ -3,22 +3,12 @@ import { useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { isRecord } from '../../api/client.ts';
 import { percent, plural } from '../../format.ts';
-import { Ago } from '../../ui/ago.tsx';
 import { Banner } from '../../ui/banner.tsx';
-import { copyText } from '../../ui/copy.tsx';
+import { type Change, ChangeText } from '../../ui/conflict-dialog.tsx';
 import { type Need, PermittedButton } from '../../ui/permitted.tsx';
-import type { DraftChange } from './draft.ts';
 
 /** Changes that the bar names; the dialog names all. */
 const NAMED = 3;
-
-function ChangeText({ change }: { change: DraftChange }) {
-  return (
-    <>
-      <b>{change.subject}</b> {change.what} <s>{change.from}</s> → <b>{change.to}</b>
-    </>
-  );
-}
 
 /** How many sessions a change moves, as a sentence. */
 export function movedSentence(movedShare: number | null): string {
@@ -36,7 +26,7 @@ export function ReviewBar({
   onDiscard,
   onReview,
 }: {
-  changes: readonly DraftChange[];
+  changes: readonly Change[];
   movedShare: number | null;
   need: Need;
   blocked: boolean;
@@ -78,7 +68,7 @@ export function ReviewDialog({
   onClose,
 }: {
   slug: string;
-  changes: readonly DraftChange[];
+  changes: readonly Change[];
   movedShare: number | null;
   warnings: readonly string[];
   error: ApiError | null;
@@ -141,99 +131,7 @@ export function ReviewDialog({
   );
 }
 
-/** `current` of a CONFLICT on a revision; null where the error says something else. */
-export function currentOf(error: ApiError | null): { revision: number; updatedBy: string; updatedAt: string } | null {
-  if (error?.code !== 'CONFLICT') return null;
-  const current = error.extensions['current'];
-  if (!isRecord(current) || typeof current['revision'] !== 'number') return null;
-  return {
-    revision: current['revision'],
-    updatedBy: String(current['updatedBy'] ?? 'somebody'),
-    updatedAt: String(current['updatedAt'] ?? new Date().toISOString()),
-  };
-}
-
 /** A CONFLICT over work that has no worker yet: the same again with `force` goes through. */
 export function workWaits(error: ApiError | null): boolean {
   return error?.code === 'CONFLICT' && isRecord(error.extensions['waiting']);
-}
-
-/** Somebody saved meanwhile: take theirs, keep yours (asked twice), or copy yours. */
-export function ConflictDialog({
-  current,
-  theirs,
-  yours,
-  pending,
-  onTake,
-  onKeep,
-  onClose,
-}: {
-  current: { revision: number; updatedBy: string; updatedAt: string };
-  theirs: readonly DraftChange[];
-  yours: readonly DraftChange[];
-  pending: boolean;
-  onTake: () => void;
-  onKeep: () => void;
-  onClose: () => void;
-}) {
-  const [sure, setSure] = useState(false);
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Changed by someone else"
-      size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <p>
-        {current.updatedBy} saved revision {current.revision} <Ago at={current.updatedAt} suffix />. Your changes are
-        not saved yet.
-      </p>
-      <div className="grid g2 mt">
-        <div>
-          <h3 className="small mute">Theirs</h3>
-          <ul className="diff">
-            {theirs.length === 0 && <li className="mute">Nothing that stands on this page.</li>}
-            {theirs.map((change) => (
-              <li key={`${change.subject} ${change.what}`}>
-                <ChangeText change={change} />
-              </li>
-            ))}
-          </ul>
-        </div>
-        <div>
-          <h3 className="small mute">Yours</h3>
-          <ul className="diff">
-            {yours.map((change) => (
-              <li key={`${change.subject} ${change.what}`}>
-                <ChangeText change={change} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      </div>
-      <div className="dialog-actions">
-        <Button
-          onClick={() =>
-            void copyText(
-              yours.map((change) => `${change.subject} ${change.what}: ${change.from} → ${change.to}`).join('\n'),
-            )
-          }
-        >
-          Copy yours
-        </Button>
-        <Button onClick={onTake} data-autofocus>
-          Take theirs
-        </Button>
-        <Button
-          className={sure ? 'danger' : undefined}
-          loading={pending}
-          onClick={() => (sure ? onKeep() : setSure(true))}
-        >
-          {sure ? `Overwrite revision ${current.revision}` : 'Keep yours…'}
-        </Button>
-      </div>
-    </Modal>
-  );
 }

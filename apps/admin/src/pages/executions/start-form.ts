@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiError, execute } from '../../api/client.ts';
+import { fieldIssue } from '../../api/issues.ts';
 import { RunDeploymentDocument, RunWorkflowDocument } from './execution-queries.ts';
 import { type JsonReading, readJson } from './json-input.ts';
 
@@ -45,14 +46,6 @@ export function sharedInput(values: StartValues, input: JsonReading, routingInpu
   return Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined)) as Partial<
     typeof shared
   >;
-}
-
-/** The problem that the API reports for one field of the input, or null. */
-export function fieldIssue(error: ApiError | null, field: string): string | null {
-  if (!error) return null;
-  const own = (path: string): boolean => path.replace(/^(variables\.)?input\./, '').split('.')[0] === field;
-  const issue = error.issues.find((each) => own(each.path));
-  return issue?.message ?? (error.field !== null && own(error.field) ? error.message : null);
 }
 
 /** State and submission of the form that starts an execution. */
