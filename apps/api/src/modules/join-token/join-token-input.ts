@@ -37,7 +37,7 @@ export interface JoinTokenInput {
 }
 
 /** The longest life of a join token: 30 days. */
-export const MAX_JOIN_TTL_SECONDS = 2_592_000;
+const MAX_JOIN_TTL_SECONDS = 2_592_000;
 const MIN_JOIN_TTL_SECONDS = 10;
 const MAX_DESCRIPTION = 256;
 const MAX_GRANTS = 64;

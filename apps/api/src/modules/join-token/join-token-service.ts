@@ -10,7 +10,7 @@ import type { JoinTokenRow } from './join-token-row.ts';
 import type { JoinTokenFilter, JoinTokenStore } from './join-token-store.ts';
 
 /** What a join token begins with. */
-export const JOIN_TOKEN_PREFIX = 'msj_';
+const JOIN_TOKEN_PREFIX = 'msj_';
 
 /** Join tokens, as administrators make and end them. */
 export class JoinTokenService {

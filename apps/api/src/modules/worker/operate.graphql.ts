@@ -40,7 +40,13 @@ builder.mutationFields((t) => ({
     type: WorkerPayload,
     args: { input: t.arg({ type: SetWorkerMetadataInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer, requestId }) => ({
-      worker: await services.workers.setMetadata(input.worker, input.metadata, input.replace ?? false, viewer, requestId),
+      worker: await services.workers.setMetadata(
+        input.worker,
+        input.metadata,
+        input.replace ?? false,
+        viewer,
+        requestId,
+      ),
     }),
   }),
   unsetWorkerMetadata: t.field({
@@ -48,7 +54,13 @@ builder.mutationFields((t) => ({
     type: WorkerPayload,
     args: { input: t.arg({ type: UnsetWorkerMetadataInput, required: true }) },
     resolve: async (_root, { input }, { services, viewer, requestId }) => ({
-      worker: await services.workers.unsetMetadata(input.worker, input.keys ?? [], input.all ?? false, viewer, requestId),
+      worker: await services.workers.unsetMetadata(
+        input.worker,
+        input.keys ?? [],
+        input.all ?? false,
+        viewer,
+        requestId,
+      ),
     }),
   }),
   setWorkerAvailability: t.field({
