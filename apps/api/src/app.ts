@@ -75,7 +75,13 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     closers.push(() => plane.close());
     options.onControlPlane?.(plane);
     const adminToken = await tokenAfterReset(kept, config, plane, log);
-    const { services, access, start, close } = composeServices(plane, { config, log, clock, random, adminToken });
+    const { services, access, login, start, close } = composeServices(plane, {
+      config,
+      log,
+      clock,
+      random,
+      adminToken,
+    });
     closers.push(close);
     await start();
     const http = startHttpServer({
@@ -84,6 +90,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
       clock,
       log,
       access,
+      login,
       pipeline: createPipeline(buildSchema()),
       createContext: contextFactory(services, access),
       readiness: () => checkDatabase(plane),

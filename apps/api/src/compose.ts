@@ -24,6 +24,7 @@ import { WorkflowReads } from './modules/workflow/workflow-reads.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
 import { createSchedules } from './compose-schedules.ts';
 import { createWorkerCredentials } from './compose-credentials.ts';
+import { createLogin, type LoginServices } from './compose-login.ts';
 import { ScheduleReads } from './modules/schedule/schedule-reads.ts';
 import { scheduleTargets } from './modules/schedule/schedule-targets.ts';
 import type { Services } from './services.ts';
@@ -42,7 +43,7 @@ export interface ComposeOptions {
 export function composeServices(
   plane: ControlPlane,
   { config, log, clock, random, adminToken }: ComposeOptions,
-): { services: Services; access: Access; start(): Promise<void>; close(): Promise<void> } {
+): { services: Services; access: Access; login: LoginServices; start(): Promise<void>; close(): Promise<void> } {
   const {
     database,
     executor,
@@ -100,8 +101,10 @@ export function composeServices(
   });
   const stops: (() => void)[] = [];
   const credentials = createWorkerCredentials(plane, { config, log, access });
+  const accessServices = createAccessServices(plane, config, access);
+  const login = createLogin(plane, { config, clock, log, access, principals: accessServices.principals });
   const services: Services = {
-    ...createAccessServices(plane, config, access),
+    ...accessServices,
     config,
     clock,
     now,
@@ -145,6 +148,7 @@ export function composeServices(
   return {
     services,
     access,
+    login,
     async start() {
       access.start();
       const forget = (): void => {
@@ -159,6 +163,7 @@ export function composeServices(
     async close() {
       for (const stop of stops.splice(0)) stop();
       credentials.close();
+      await login.close();
       await schedules.sweep.close();
       deployments.close();
       await metrics.close();

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isNetwork } from './http/client-address.ts';
 import type { RateSettings } from './http/rate-limits.ts';
+import { OIDC_VARIABLES, oidcProblems, readOidc } from './oidc-config.ts';
+import type { OidcSettings } from './modules/login/oidc/oidc-settings.ts';
 
 /** Everything that the surroundings decide, read once at start. Durations carry their unit in the name. */
 export interface Config {
@@ -48,6 +50,8 @@ export interface Config {
   /** Addresses and networks of the proxies whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[];
   readonly rates: RateSettings;
+  /** The identity provider; null: none. */
+  readonly oidc: OidcSettings | null;
   /** Where the built admin app lies; null: look for it. */
   readonly adminDir: string | null;
   /** Where the SQL migrations lie; null: look for them. */
@@ -119,6 +123,7 @@ const environment = z.object({
     .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
     .refine((parts) => parts.every(isNetwork), 'must be addresses or networks (10.0.0.0/8), separated by commas')
     .default([]),
+  ...OIDC_VARIABLES,
   MUSTER_RATE_REQUESTS: whole(0, 999_999_999).default(120_000),
   MUSTER_RATE_STRANGERS: whole(0, 999_999_999).default(6_000),
   MUSTER_RATE_PRICE: whole(0, 999_999_999).default(18_000_000),
@@ -184,12 +189,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ov
       strangers: e.MUSTER_RATE_STRANGERS,
       price: e.MUSTER_RATE_PRICE,
     },
+    oidc: readOidc(e),
     adminDir: null,
     migrationsDir: null,
     ...overrides,
     dataDir: resolve(overrides.dataDir ?? e.MUSTER_DATA_DIR),
   };
-  const problems: string[] = [];
+  const problems: string[] = oidcProblems(e, config);
   if (config.natsUrl !== null) {
     problems.push('NATS_URL is reserved and not served yet: unset it; replicas talk through PostgreSQL.');
   }

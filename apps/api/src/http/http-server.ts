@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MusterError } from '@muster/core';
 import type { Clock } from '../clock.ts';
+import type { LoginServices } from '../compose-login.ts';
 import type { Config } from '../config.ts';
 import type { CreateContext } from '../graphql/context.ts';
 import type { Pipeline } from '../graphql/pipeline.ts';
@@ -18,7 +19,8 @@ import { createRateLimits, limitAuthenticator } from './rate-limits.ts';
 import { requestIdOf, retryHeaders, sendError, sendJson } from './respond.ts';
 import { securityHeaders } from './security-headers.ts';
 import { createSessionCookies } from './session-cookie.ts';
-import { handleSession } from './session-route.ts';
+import { handleOidc } from './login/oidc-routes.ts';
+import { type Entrance, handleSession } from './login/session-route.ts';
 import { createRest } from './rest/handle-rest.ts';
 import { createStaticApp, findAdminDir } from './static-app.ts';
 
@@ -28,6 +30,7 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly access: Access;
+  readonly login: LoginServices;
   readonly pipeline: Pipeline;
   readonly createContext: CreateContext;
   /** Whether the server can do its work now; a clause that says why not. */
@@ -51,7 +54,7 @@ const METRICS_ACCESS: AccessRule = { signedIn: true };
 
 /** Everything on one port: /graphql (HTTP, events, WebSocket), /session, /healthz, /readyz, /metrics, the REST routes and the admin app. */
 export function startHttpServer(options: HttpServerOptions): HttpServer {
-  const { config, log, access, pipeline } = options;
+  const { config, log, access, login, pipeline } = options;
   const { server, port } = options.bound;
   let stopping = false;
   const stop = new AbortController();
@@ -60,7 +63,9 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
   const { addressOf, hostOf, isTls } = createClientAddress(config.trustedProxies);
   const isOwn = createOriginCheck({ host: config.host, port, publicUrl: config.publicUrl, hostOf });
   const publicTls = config.publicUrl?.startsWith('https:') ?? false;
+  const origin = config.publicUrl ?? `http://${shownHost(config.host)}:${port}`;
   const cookies = createSessionCookies(port, publicTls);
+  const entrance: Entrance = { access, ...login, cookies, origin, isOwn, addressOf, hostOf };
   const limits = createRateLimits(config.rates, () => options.clock.monotonic());
   const authenticator = limitAuthenticator(createAuthenticator({ access, cookies, isOwn, addressOf }), limits);
   const transport: GraphQLTransport = {
@@ -92,7 +97,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         return handleGraphQL(request, response, transport);
       }
       case '/session':
-        return handleSession(request, response, { access, cookies, isOwn, addressOf });
+        return handleSession(request, response, entrance);
       case '/healthz':
         return sendJson(response, 200, { status: 'ok' });
       case '/readyz':
@@ -101,7 +106,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
         requireAccess(METRICS_ACCESS, await authenticator.viewerOf(request));
         return sendMetrics(response, await options.metrics());
       default: {
-        const answered = rest(request, response, path);
+        const answered = handleOidc(request, response, entrance) ?? rest(request, response, path);
         if (answered !== null) return answered;
         staticApp(request, response);
       }
@@ -131,7 +136,7 @@ export function startHttpServer(options: HttpServerOptions): HttpServer {
 
   return {
     port,
-    url: config.publicUrl ?? `http://${shownHost(config.host)}:${port}`,
+    url: origin,
     refuse() {
       stopping = true;
     },

@@ -15,14 +15,17 @@ export function createSessionCookies(port: number, secure: boolean): SessionCook
   const name = `muster_${port}`;
   const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
   return {
-    read(request) {
-      for (const part of (request.headers.cookie ?? '').split(';')) {
-        const cut = part.indexOf('=');
-        if (cut > 0 && part.slice(0, cut).trim() === name) return part.slice(cut + 1).trim();
-      }
-      return null;
-    },
+    read: (request) => cookieValue(request, name),
     write: ({ cookie, maxAgeSeconds }) => `${name}=${cookie}; ${attributes}; Max-Age=${maxAgeSeconds}`,
     clear: () => `${name}=; ${attributes}; Max-Age=0`,
   };
+}
+
+/** The value of a cookie that a browser sent; null: none. */
+export function cookieValue(request: IncomingMessage, name: string): string | null {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const cut = part.indexOf('=');
+    if (cut > 0 && part.slice(0, cut).trim() === name) return part.slice(cut + 1).trim();
+  }
+  return null;
 }
