@@ -107,6 +107,28 @@ describe('GET /admin/audit.csv', () => {
   });
 });
 
+describe('auditEntries', () => {
+  it('has the same entries, newest first, and each as a node', async () => {
+    const page = (more: string) =>
+      app.ask(
+        `{ auditEntries(first: 4, filter: { action: "odd." }${more}) { totalCount totalCountExact pageInfo { hasNextPage endCursor } nodes { id target sealed } } }`,
+      );
+    const { auditEntries: first } = await page('');
+    const { auditEntries: next } = await page(`, after: "${first.pageInfo.endCursor}"`);
+    expect([first.totalCount, first.totalCountExact, first.pageInfo.hasNextPage]).toEqual([ODD.length, true, true]);
+    expect([...first.nodes, ...next.nodes].map(({ target }) => target)).toEqual(ODD.toReversed().slice(0, 8));
+    const [{ id }] = first.nodes;
+    const { node, none } = await app.ask(
+      `{ node(id: "${id}") { ... on AuditEntry { id target before } } none: node(id: "au_${'0'.repeat(32)}") { id } }`,
+    );
+    expect([node, none]).toEqual([{ id, target: 'plain', before: null }, null]);
+    const { auditEntries: nothing } = await app.ask(
+      '{ auditEntries(filter: { actor: "\\u0000" }) { totalCount nodes { id } } }',
+    );
+    expect(nothing).toEqual({ totalCount: 0, nodes: [] });
+  });
+});
+
 describe('a large export', () => {
   it('is read page by page, as fast as it is taken, and breaks off where the reader may not any more', async () => {
     const big = { before: null, after: 'x'.repeat(500_000) };
