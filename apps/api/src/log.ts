@@ -3,6 +3,23 @@ import type { LogLevel } from './config.ts';
 
 export type Log = Logger;
 
+/** What never stands in a line, wherever somebody may put it by mistake: at the top of one or a level or two below. */
+const HIDDEN = [
+  'authorization',
+  'cookie',
+  'setCookie',
+  'set-cookie',
+  'password',
+  'token',
+  'secret',
+  'credential',
+  'routingInput',
+  'variables',
+  'input',
+].flatMap((key) =>
+  key.includes('-') ? [`["${key}"]`, `*["${key}"]`, `*.*["${key}"]`] : [key, `*.${key}`, `*.*.${key}`],
+);
+
 /**
  * Structured log, one JSON object a line. GraphQL documents, variables, inputs and routing input are never given to it; errors are
  * reduced to type, message, code and stack, because drivers put row values into their other fields.
@@ -14,6 +31,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError, error: describeError },
+    redact: { paths: HIDDEN, censor: '[hidden]' },
   };
   return destination ? pino(options, destination) : pino(options);
 }

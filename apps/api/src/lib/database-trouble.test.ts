@@ -17,6 +17,18 @@ describe('databaseTrouble', () => {
   });
 
   it.each([
+    ['a text with NUL', withCode('22021')],
+    ['a number that no column holds', withCode('22003')],
+    ['one that the driver tells', Object.assign(new Error('x'), { cause: { originalCode: '22021' } })],
+    [
+      'one that Prisma hands on',
+      Object.assign(withCode('P2010'), { meta: { driverAdapterError: { cause: { originalCode: '22P05' } } } }),
+    ],
+  ])('%s is BAD_INPUT', (_what, error) => {
+    expect(databaseTrouble(error)).toMatchObject({ code: 'BAD_INPUT' });
+  });
+
+  it.each([
     ['a violated constraint', withCode('23505')],
     ['a value that does not fit', withCode('22P02')],
     ['a broken statement', withCode('42601')],
