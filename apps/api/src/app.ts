@@ -17,7 +17,7 @@ import { databaseFailure } from './start-error.ts';
 
 export { type Config, ConfigError, readConfig } from './config.ts';
 export { createLog } from './log.ts';
-export { resetAdmin } from './modules/access/reset-admin.ts';
+export { resetAdmin } from './modules/access/reset-admin-store.ts';
 export { openAudit } from './modules/audit/offline-audit-store.ts';
 export { StartError } from './start-error.ts';
 

@@ -54,12 +54,6 @@ const SELECT = {
 
 const MAX_TOKENS = 200;
 
-/** `now`: ms by the database's clock. */
-export function apiTokenStatus({ revokedAt, expiresAt }: ApiTokenRow, now: number): ApiTokenStatus {
-  if (revokedAt !== null) return 'REVOKED';
-  return expiresAt !== null && expiresAt.getTime() <= now ? 'EXPIRED' : 'ACTIVE';
-}
-
 /** API tokens; every write is one transaction with its audit entry. */
 export class ApiTokenStore {
   readonly #prisma: PrismaClient;

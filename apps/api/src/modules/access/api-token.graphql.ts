@@ -4,7 +4,8 @@ import { CredentialStatus } from '../../graphql/credential-status.ts';
 import { encodeId } from '../../graphql/ids.ts';
 import { NodeRef } from '../../graphql/node.ts';
 import { ApiTokenConnection, ApiTokenRef, PrincipalRef } from '../../graphql/refs.ts';
-import { apiTokenStatus, type ApiTokenRow } from './api-token-store.ts';
+import { apiTokenStatus } from './api-token-status.ts';
+import type { ApiTokenRow } from './api-token-store.ts';
 
 const ORDER = 'api_tokens';
 const SCOPES = 'Permissions that it is narrowed to; none: all that its principal has.';
