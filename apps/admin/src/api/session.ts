@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { loginProblemIn } from './login-problems.ts';
 
 type Session = 'unknown' | 'in' | 'out';
 
@@ -26,8 +27,33 @@ export function useSession(): Session {
   );
 }
 
-/** Exchanges a one-time code or a token for the HttpOnly cookie. Resolves to null, or to a sentence that says what was wrong. */
-export async function signIn(secret: { code: string } | { token: string }): Promise<string | null> {
+export interface LoginMethods {
+  readonly password: boolean;
+  /** null: no identity provider. */
+  readonly oidc: { readonly name: string; readonly path: string } | null;
+}
+
+/** Why a login failed: a sentence, and where one has to wait, for how long. */
+export interface LoginFailure {
+  readonly message: string;
+  readonly retryAfterSeconds: number | null;
+}
+
+type Secret = { code: string } | { token: string } | { name: string; password: string };
+
+/** How one can log in at this server; where it does not say, by token. */
+export async function readLoginMethods(): Promise<LoginMethods> {
+  try {
+    const response = await fetch('/session', { credentials: 'same-origin' });
+    const { methods } = (await response.json()) as { methods: LoginMethods };
+    return { password: methods.password, oidc: methods.oidc };
+  } catch {
+    return { password: false, oidc: null };
+  }
+}
+
+/** Exchanges what somebody knows for the HttpOnly cookie. null: it is done. */
+export async function signIn(secret: Secret): Promise<LoginFailure | null> {
   try {
     const response = await fetch('/session', {
       method: 'POST',
@@ -39,13 +65,24 @@ export async function signIn(secret: { code: string } | { token: string }): Prom
       change('in');
       return null;
     }
-    if (response.status === 429) return 'Too many attempts. Wait a minute, then try again.';
-    return 'code' in secret
-      ? 'This sign-in link was used already or is too old. Paste a token, or print a new link by starting the server again.'
-      : 'The server does not know this token.';
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+      const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : 5;
+      return { message: 'Too many attempts.', retryAfterSeconds };
+    }
+    return {
+      message: response.status === 401 ? refusalOf(secret) : 'The server could not do this now.',
+      retryAfterSeconds: null,
+    };
   } catch {
-    return 'The server did not answer.';
+    return { message: 'The server did not answer.', retryAfterSeconds: null };
   }
+}
+
+function refusalOf(secret: Secret): string {
+  if ('code' in secret)
+    return 'This sign-in link was used already or is too old. Paste a token, or print a new link by starting the server again.';
+  return 'token' in secret ? 'The server does not know this token.' : 'Name and password do not fit.';
 }
 
 /** Ends the session on the server and shows the sign-in screen, also where the server did not answer. */
@@ -70,16 +107,18 @@ async function isKnown(): Promise<boolean> {
   }
 }
 
-/** Takes `#login=<code>` out of the address bar (it must not stay in the history) and signs in with it. */
+/** Takes `#login=<code>` out of the address bar (it must not stay in the history) and signs in with it. Answers what there is to say, or null. */
 export async function signInFromAddress(): Promise<string | null> {
+  const told = loginProblemIn(location.hash);
+  if (told !== null) history.replaceState(null, '', location.pathname + location.search);
   const match = /^#login=(.+)$/.exec(location.hash);
   if (!match?.[1]) {
     change((await isKnown()) ? 'in' : 'out');
-    return null;
+    return told;
   }
   history.replaceState(null, '', location.pathname + location.search);
   const problem = await signIn({ code: decodeURIComponent(match[1]) });
   // A used link is no reason to sign out somebody whose cookie still holds: the first query decides.
   if (problem !== null) change((await isKnown()) ? 'in' : 'out');
-  return problem;
+  return problem?.message ?? null;
 }
