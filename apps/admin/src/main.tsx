@@ -27,6 +27,8 @@ import { ToastRegion } from './ui/toast.tsx';
 
 /** The style sheets that the components write need what the policy of this page says. */
 const nonce = document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+// The one that holds the page still behind a dialog asks for it under this name.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 // The same key is read by public/scheme.js before the first paint.
 const schemeManager = localStorageColorSchemeManager({ key: 'muster-scheme' });
