@@ -7,7 +7,7 @@ import { startEmbeddedWorker } from './embedded-worker.ts';
 import { contextFactory } from './graphql/create-context.ts';
 import { createPipeline } from './graphql/pipeline.ts';
 import { buildSchema } from './graphql/schema.ts';
-import { loadAdminToken, replaceAdminToken } from './http/admin-token.ts';
+import { loadAdminToken, replaceAdminToken } from './modules/access/admin-token.ts';
 import { bindPort } from './http/bound-port.ts';
 import { type HttpServer, startHttpServer } from './http/http-server.ts';
 import { createLog, type Log } from './log.ts';

@@ -6,7 +6,7 @@ import { type Database, migrate, openDatabase, type Prisma } from '@muster/db';
 import { createBus } from '../../bus/create-bus.ts';
 import type { Config } from '../../config.ts';
 import { rawId } from '../../dispatch/ids.ts';
-import { ADMIN_TOKEN_FILE, replaceAdminToken } from '../../http/admin-token.ts';
+import { ADMIN_TOKEN_FILE, replaceAdminToken } from './admin-token.ts';
 import type { Log } from '../../log.ts';
 import { databaseFailure, StartError } from '../../start-error.ts';
 import { appendAudit } from '../audit/audit-log.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newSecret } from '../modules/access/secrets.ts';
+import { newSecret } from './secrets.ts';
 
 /** Where the token lies in a data directory. */
 export const ADMIN_TOKEN_FILE = 'admin-token';
