@@ -12,11 +12,13 @@ export interface SignedIn {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
+export type Grants = { readonly permissions: readonly string[] } | { readonly roles: readonly string[] };
+
 /** A service account with a role that has exactly these permissions, or with these roles, and an API token of it. */
 export async function signIn(
   app: Pick<TestApp, 'plane' | 'post' | 'url'>,
   name: string,
-  grants: { permissions: readonly string[] } | { roles: readonly string[] },
+  grants: Grants,
 ): Promise<SignedIn> {
   const { database } = app.plane;
   const token = newSecret('mst_');

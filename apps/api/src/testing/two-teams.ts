@@ -1,4 +1,5 @@
 import { type SignedIn, signIn, withToken } from './sign-in.ts';
+import { healthy, operator } from './test-control-plane.ts';
 import type { TestApp } from './test-app.ts';
 import { onDuty, type WorkerOnDuty } from './worker-on-duty.ts';
 
@@ -22,6 +23,8 @@ export interface Team {
     readonly event: string;
   };
   readonly duty: WorkerOnDuty;
+  /** Says that its worker lives; now and then, where a test takes long. */
+  beat(): Promise<unknown>;
   /** What the claimed execution itself may send. */
   readonly executionToken: string;
 }
@@ -69,7 +72,15 @@ async function makeTeam(app: TestApp, namespace: string): Promise<Team> {
     deployment: { slug: names.deployment, variants: [{ label: 'main', flowId: workflow, weight: 1 }] },
     schedule: { name: names.schedule, workflow, cron: '0 0 1 1 *' },
   });
-  const duty = await onDuty(app.plane, names.worker, { role: `${namespace}-role`, workflows: [workflow] });
+  const duty = await onDuty(app.plane, names.worker, {
+    role: `${namespace}-role`,
+    workflows: [workflow],
+    capacity: null,
+    labels: [{ key: 'team', value: namespace }],
+  });
+  await app.ask('mutation ($input: SetWorkerMetadataInput!) { setWorkerMetadata(input: $input) { worker { id } } }', {
+    input: { worker: names.worker, metadata: { rack: namespace } },
+  });
   const run = async (): Promise<string> => {
     const answer = await app.ask(
       'mutation ($input: RunWorkflowInput!) { runWorkflow(input: $input) { execution { id } } }',
@@ -95,6 +106,7 @@ async function makeTeam(app: TestApp, namespace: string): Promise<Team> {
   return {
     ...names,
     duty,
+    beat: () => app.plane.workforce.protocol.heartbeat(operator, names.worker, duty.instance, healthy),
     executionToken: app.plane.executionTokens.sign({
       id: execution.slice(3),
       generation: claim.generation,
