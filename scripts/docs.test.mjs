@@ -27,7 +27,8 @@ test.for(pages)('every link of %s leads to a file', (page) => {
 
 test('every variable that the server reads is described, and no other', () => {
   const environment = /const environment = z\.object\(\{(.*?)^\}\);/ms.exec(read('apps/api/src/config.ts'))?.[1] ?? '';
-  const known = [...environment.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((match) => match[1]);
+  const provider = /OIDC_VARIABLES = \{(.*?)^\};/ms.exec(read('apps/api/src/oidc-config.ts'))?.[1] ?? '';
+  const known = [...`${environment}${provider}`.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map((match) => match[1]);
   const table = read('docs/configuration.md').split('## Files')[0];
   const described = [...table.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1]);
   expect(known.length).toBeGreaterThan(10);
