@@ -122,7 +122,7 @@ export class Server {
         const answer = await fetch(`${this.url}/readyz`).catch(() => null);
         return answer?.ok ? 'ready' : null;
       },
-      90,
+      200,
     );
     if (child.exitCode !== null) throw new Error(`the server has ended with code ${child.exitCode}:\n${this.#output}`);
   }
