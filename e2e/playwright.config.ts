@@ -2,8 +2,8 @@ import { defineConfig } from '@playwright/test';
 
 /** What every view of the suite has in common; sizes and colours are chosen by the tests that are about them. */
 export default defineConfig({
-  testDir: 'browser',
-  testMatch: '*.e2e.ts',
+  testDir: '.',
+  testMatch: ['browser/*.e2e.ts', 'security/*.e2e.ts'],
   outputDir: 'test-results',
   workers: 1,
   retries: 0,
