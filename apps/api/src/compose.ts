@@ -1,3 +1,4 @@
+import type { Bus } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -22,6 +23,7 @@ import { PreviewService } from './modules/policy/preview-service.ts';
 import { WorkerReads } from './modules/worker/worker-reads.ts';
 import { WorkflowReads } from './modules/workflow/workflow-reads.ts';
 import { WorkflowService } from './modules/workflow/workflow-service.ts';
+import type { WorkflowStore } from './modules/workflow/workflow-store.ts';
 import { createSchedules } from './compose-schedules.ts';
 import { createWorkerCredentials } from './compose-credentials.ts';
 import { createLogin, type LoginServices } from './compose-login.ts';
@@ -44,19 +46,7 @@ export function composeServices(
   plane: ControlPlane,
   { config, log, clock, random, adminToken }: ComposeOptions,
 ): { services: Services; access: Access; login: LoginServices; start(): Promise<void>; close(): Promise<void> } {
-  const {
-    database,
-    executor,
-    bus,
-    fleet,
-    workforce,
-    workflowStore,
-    executions,
-    decisions,
-    dispatcher,
-    idempotencyKey,
-  } = plane;
-  const newId = (): string => plane.ids.next();
+  const { database, executor, bus, fleet, workforce, workflowStore, executions, dispatcher, idempotencyKey } = plane;
   const now = (): number => database.now();
   const access = new Access({
     db: executor,
@@ -68,27 +58,14 @@ export function composeServices(
     settings: config,
   });
   const workflows = new WorkflowService({ store: workflowStore, bus });
-  const deploymentStore = new DeploymentStore(database.prisma, newId, now);
-  const deployments = new DeploymentDirectory(deploymentStore, bus, log);
-  const deploymentService = new DeploymentService({
-    store: deploymentStore,
-    directory: deployments,
-    workflows: workflowStore,
-    fleet,
-    bus,
-    random,
-    idempotencyKey,
-  });
-  const executionReader = new ExecutionReader(executor);
-  const workflowReads = new WorkflowReads(workflowStore, now);
-  const readable = { workflows: workflowReads, versions: workflowStore };
-  const executionReads = new ExecutionReads({ reader: executionReader, ...readable });
-  const decisionReads = new DecisionReads({ reader: decisions, ...readable });
+  const deploymentParts = createDeployments(plane, { log, random });
+  const { deployments, deploymentService } = deploymentParts;
+  const reads = createReads(plane, deployments);
   const metrics = new MetricsService({
     executor,
     fleet,
     deployments,
-    executions: executionReader,
+    executions: reads.executionReader,
     dispatcher,
     now,
     log,
@@ -99,7 +76,6 @@ export function composeServices(
     random,
     targetOf: scheduleTargets(workflows, deploymentService),
   });
-  const stops: (() => void)[] = [];
   const credentials = createWorkerCredentials(plane, { config, log, access });
   const accessServices = createAccessServices(plane, config, access);
   const login = createLogin(plane, { config, clock, log, access, principals: accessServices.principals });
@@ -113,22 +89,20 @@ export function composeServices(
     fleet,
     registry: workforce.registry,
     workers: workforce.workers,
-    workerReads: new WorkerReads(fleet),
+    workerReads: reads.workerReads,
     workerProtocol: workforce.protocol,
     joinTokens: credentials.joinTokens,
     workerCredentials: credentials.workerCredentials,
     dispatcher,
     executions,
-    executionReads,
+    executionReads: reads.executionReads,
     stepReader: new StepReader(executor),
-    decisions: decisionReads,
+    decisions: reads.decisionReads,
     workflows,
-    workflowReads,
+    workflowReads: reads.workflowReads,
     workflowStore,
-    deployments,
-    deploymentReads: new DeploymentReads(deployments),
-    deploymentService,
-    deploymentStore,
+    ...deploymentParts,
+    deploymentReads: reads.deploymentReads,
     deploymentUsage: new DeploymentUsageStore(executor),
     runs: new RunService({ workflows, deployments: deploymentService, executions, fleet, config, idempotencyKey, log }),
     schedules: schedules.service,
@@ -136,8 +110,8 @@ export function composeServices(
     scheduleStore: schedules.store,
     previews: new PreviewService({
       dispatcher,
-      decisions: decisionReads,
-      executions: executionReads,
+      decisions: reads.decisionReads,
+      executions: reads.executionReads,
       workflows,
       workflowStore,
       fleet,
@@ -149,11 +123,73 @@ export function composeServices(
     services,
     access,
     login,
+    ...running({ bus, workflowStore, access, login, credentials, deployments, metrics, schedules, reads }),
+  };
+}
+
+function createDeployments(
+  { database, ids, bus, workflowStore, fleet, idempotencyKey }: ControlPlane,
+  { log, random }: Pick<ComposeOptions, 'log' | 'random'>,
+): Pick<Services, 'deployments' | 'deploymentService' | 'deploymentStore'> {
+  const deploymentStore = new DeploymentStore(
+    database.prisma,
+    () => ids.next(),
+    () => database.now(),
+  );
+  const deployments = new DeploymentDirectory(deploymentStore, bus, log);
+  const deploymentService = new DeploymentService({
+    store: deploymentStore,
+    directory: deployments,
+    workflows: workflowStore,
+    fleet,
+    bus,
+    random,
+    idempotencyKey,
+  });
+  return { deployments, deploymentService, deploymentStore };
+}
+
+/** What shows each viewer the part that he may read. */
+function createReads(
+  { database, executor, workflowStore, decisions, fleet }: ControlPlane,
+  deployments: DeploymentDirectory,
+): Pick<Services, 'executionReads' | 'workflowReads' | 'workerReads' | 'deploymentReads'> & {
+  executionReader: ExecutionReader;
+  decisionReads: DecisionReads;
+} {
+  const executionReader = new ExecutionReader(executor);
+  const workflowReads = new WorkflowReads(workflowStore, () => database.now());
+  const readable = { workflows: workflowReads, versions: workflowStore };
+  return {
+    executionReader,
+    workflowReads,
+    executionReads: new ExecutionReads({ reader: executionReader, ...readable }),
+    decisionReads: new DecisionReads({ reader: decisions, ...readable }),
+    workerReads: new WorkerReads(fleet),
+    deploymentReads: new DeploymentReads(deployments),
+  };
+}
+
+/** What of it runs by itself, in the order in which it starts and ends. */
+function running(parts: {
+  bus: Bus;
+  workflowStore: WorkflowStore;
+  access: Access;
+  login: LoginServices;
+  credentials: { close(): void };
+  deployments: DeploymentDirectory;
+  metrics: MetricsService;
+  schedules: ReturnType<typeof createSchedules>;
+  reads: ReturnType<typeof createReads>;
+}): { start(): Promise<void>; close(): Promise<void> } {
+  const { bus, workflowStore, access, login, credentials, deployments, metrics, schedules, reads } = parts;
+  const stops: (() => void)[] = [];
+  return {
     async start() {
       access.start();
       const forget = (): void => {
         workflowStore.forgetLatest();
-        workflowReads.forget();
+        reads.workflowReads.forget();
       };
       stops.push(bus.subscribe('workflow', forget), bus.subscribe('resync', forget));
       await deployments.start();

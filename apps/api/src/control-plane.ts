@@ -152,21 +152,7 @@ async function assemble(
   closers.push(() => workforce.close());
   await dispatcher.start();
   closers.push(() => dispatcher.close());
-  const housekeeping = new Housekeeping({
-    executor,
-    bus,
-    kind: database.kind,
-    retention: config.retention,
-    session: () => dispatcher.session(),
-    clock,
-    now,
-    log,
-  });
-  housekeeping.start();
-  closers.push(() => housekeeping.close());
-  const sealer = new AuditSealer({ chain: new AuditChainStore(executor), session: () => dispatcher.session(), log });
-  sealer.start();
-  closers.push(() => sealer.close());
+  closers.push(startUpkeep({ config, executor, bus, database, dispatcher, clock, log }));
   const executions = new ExecutionService({
     executor,
     bus,
@@ -193,6 +179,37 @@ async function assemble(
     workerCredentialStore,
     drain: () => workforce.endInboxes(),
     close: closeAll,
+  };
+}
+
+/** What the leader does beside dispatching. Answers what ends it. */
+function startUpkeep(parts: {
+  config: Config;
+  executor: Executor;
+  bus: Bus;
+  database: Database;
+  dispatcher: Dispatcher;
+  clock: Clock;
+  log: Log;
+}): () => Promise<void> {
+  const { config, executor, bus, database, dispatcher, clock, log } = parts;
+  const session = (): ReturnType<Dispatcher['session']> => dispatcher.session();
+  const housekeeping = new Housekeeping({
+    executor,
+    bus,
+    kind: database.kind,
+    retention: config.retention,
+    session,
+    clock,
+    now: () => database.now(),
+    log,
+  });
+  housekeeping.start();
+  const sealer = new AuditSealer({ chain: new AuditChainStore(executor), session, log });
+  sealer.start();
+  return async () => {
+    await sealer.close();
+    await housekeeping.close();
   };
 }
 
