@@ -84,7 +84,9 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
   });
   // A stream ends with the credential that it was asked for with; whoever comes back is told why.
   const stopWatching = context.onEnd(() => {
-    if (response.headersSent) response.end();
+    if (!response.headersSent) return;
+    if (route.partsAreUseless) response.destroy();
+    else response.end();
   });
   response.once('close', () => {
     options.stop.removeEventListener('abort', leave);
