@@ -104,8 +104,12 @@ builder.subscriptionFields((t) => ({
     authScopes: { reads: ['execution:*:read', 'workflow:{namespace}:{name}:read'] },
     type: ExecutionChange,
     args: { filter: t.arg({ type: ExecutionFilterInput }) },
-    subscribe: async (_root, { filter }, context) =>
-      view(executionSource(context.services, await resolveExecutionFilter(filter, context), context), context),
+    subscribe: async (_root, { filter }, context) => {
+      const resolve = (): ReturnType<typeof resolveExecutionFilter> => resolveExecutionFilter(filter, context);
+      // What is wrong with it is told at once.
+      await resolve();
+      return view(executionSource(context.services, resolve, context), context);
+    },
     resolve: (event) => event,
   }),
   executionEvents: t.field({

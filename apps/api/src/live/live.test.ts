@@ -165,6 +165,33 @@ describe('executionChanges', () => {
     await stream.stop();
   });
 
+  it.each([
+    ['a namespace', 'namespace: "later"', 'later', 'first'],
+    ['a workflow that is not there yet', 'workflow: "soon/second"', 'soon', 'second'],
+    ['a workflow that gets another version', 'workflow: "default/versioned"', 'default', 'versioned'],
+  ])('tells of %s what is registered after it was asked', async (_what, filter, namespace, name) => {
+    const registered = (timeoutSeconds: number) =>
+      app.ask('mutation ($input: RegisterWorkflowInput!) { registerWorkflow(input: $input) { created } }', {
+        input: { namespace, name, timeoutSeconds },
+      });
+    if (namespace === 'default') await registered(1);
+    const stream = subscribe(
+      app.socket(),
+      `subscription { executionChanges(filter: { ${filter} }) { kind executions { id } } }`,
+    );
+    expect((await stream.next()).executionChanges).toEqual({ kind: 'SNAPSHOT', executions: [] });
+    await registered(2);
+    const { runWorkflow } = await app.ask(
+      'mutation ($workflow: String!) { runWorkflow(input: { workflow: $workflow }) { execution { id } } }',
+      { workflow: `${namespace}/${name}` },
+    );
+    expect((await stream.next()).executionChanges).toEqual({
+      kind: 'ADDED',
+      executions: [{ id: runWorkflow.execution.id }],
+    });
+    await stream.stop();
+  });
+
   it('gives a new snapshot after RESYNC when news were lost', async () => {
     const stream = subscribe(
       app.socket(),

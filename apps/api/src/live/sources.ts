@@ -121,18 +121,45 @@ function roleMark(fleet: Services['fleet'], name: string): unknown {
   );
 }
 
-/** Executions; the bus says which changed, the table says what they are and whether they match. */
+/** What a filter is kept for, though nothing was heard that changes what it stands for; ms. */
+const QUERY_FRESH_MS = 5_000;
+
+/**
+ * Executions; the bus says which changed, the table says what they are and whether they match. `resolve` gives what the filter stands for: the
+ * names in it may come to mean more (a version that is registered, a worker that joins a role), so it is asked again after each such change.
+ */
 export function executionSource(
-  { executionReads, bus }: Services,
-  query: ExecutionQuery | null,
+  { executionReads, bus, clock }: Services,
+  resolve: () => Promise<ExecutionQuery | null>,
   asking: Asking,
 ): LiveSource<ExecutionRow> {
+  let held: { query: Promise<ExecutionQuery | null>; at: number } | null = null;
+  const forget = (): void => {
+    held = null;
+  };
+  const current = (): Promise<ExecutionQuery | null> => {
+    const now = clock.monotonic();
+    if (held === null || now - held.at > QUERY_FRESH_MS) {
+      const query = resolve();
+      held = { query, at: now };
+      query.catch(forget);
+    }
+    return held.query;
+  };
   return {
     watch(changed, lost) {
-      const stops = [bus.subscribe('execution', ({ id }) => changed([id])), bus.subscribe('resync', lost)];
+      const stops = [
+        bus.subscribe('workflow', forget),
+        bus.subscribe('worker', forget),
+        bus.subscribe('deployment', forget),
+        bus.subscribe('resync', forget),
+        bus.subscribe('execution', ({ id }) => changed([id])),
+        bus.subscribe('resync', lost),
+      ];
       return () => stops.forEach((stop) => stop());
     },
     async *snapshot(size) {
+      const query = await current();
       let after: string | null = null;
       for (let read = 0; query !== null && read < MAX_SNAPSHOT; ) {
         const page: Page = {
@@ -149,6 +176,7 @@ export function executionSource(
       }
     },
     async load(ids) {
+      const query = await current();
       if (query === null) return [];
       const rows: ExecutionRow[] = [];
       const wanted = query.ids === undefined ? ids : ids.filter((id) => query.ids?.includes(id));
