@@ -8,7 +8,7 @@ import type { PrincipalService } from './modules/access/principal-service.ts';
 import { PrincipalStore } from './modules/access/principal-store.ts';
 import { FailedLogins } from './modules/login/failed-logins.ts';
 import { LoginService } from './modules/login/login-service.ts';
-import { LoginThrottle } from './modules/login/login-throttle.ts';
+import type { LoginThrottle } from './modules/login/login-throttle.ts';
 import { ExternalPrincipalStore } from './modules/login/oidc/external-principal-store.ts';
 import { OidcLogin } from './modules/login/oidc/oidc-login.ts';
 import { OidcProviderClient } from './modules/login/oidc/oidc-provider-client.ts';
@@ -26,20 +26,20 @@ export interface LoginOptions {
   clock: Clock;
   log: Log;
   access: Access;
+  throttle: LoginThrottle;
   principals: Pick<PrincipalService, 'verifyPassword'>;
 }
 
 /** The ways in that people have. */
 export function createLogin(
   plane: ControlPlane,
-  { config, clock, log, access, principals }: LoginOptions,
+  { config, clock, log, access, throttle, principals }: LoginOptions,
 ): LoginServices {
   const { database, bus } = plane;
   const { prisma } = database;
   const newId = (): string => plane.ids.next();
   const now = (): number => database.now();
   const failed = new FailedLogins(prisma, newId, log);
-  const throttle = new LoginThrottle(clock.monotonic);
   const login = new LoginService({
     access,
     prisma,

@@ -18,6 +18,7 @@ import { ExecutionReads } from './modules/execution/execution-reads.ts';
 import { ExecutionReader } from './modules/execution/execution-reader.ts';
 import { RunService } from './modules/execution/run-service.ts';
 import { StepReader } from './modules/execution/step-reader.ts';
+import { LoginThrottle } from './modules/login/login-throttle.ts';
 import { MetricsService } from './modules/metrics/metrics-service.ts';
 import { PreviewService } from './modules/policy/preview-service.ts';
 import { WorkerReads } from './modules/worker/worker-reads.ts';
@@ -77,8 +78,9 @@ export function composeServices(
     targetOf: scheduleTargets(workflows, deploymentService),
   });
   const credentials = createWorkerCredentials(plane, { config, log, access });
-  const accessServices = createAccessServices(plane, config, access);
-  const login = createLogin(plane, { config, clock, log, access, principals: accessServices.principals });
+  const throttle = new LoginThrottle(clock.monotonic);
+  const accessServices = createAccessServices(plane, { config, access, throttle });
+  const login = createLogin(plane, { config, clock, log, access, throttle, principals: accessServices.principals });
   const services: Services = {
     ...accessServices,
     config,

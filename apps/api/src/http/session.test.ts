@@ -158,6 +158,30 @@ describe('a browser session', () => {
     expect((await ask(two.cookie)).status).toBe(401);
     expect(app.lines.join('\n')).not.toContain('another long one');
   });
+
+  it('does not let whoever has it guess the password', async () => {
+    await app.ask(
+      'mutation { createPrincipal(input: { name: "berta", kind: USER, roles: [], password: "a long enough one" }) { principal { id } } }',
+    );
+    const { createApiToken } = await app.ask(
+      'mutation { createApiToken(input: { principal: "berta", name: "t" }) { secret } }',
+    );
+    const { cookie } = await login(createApiToken.secret);
+    const guess = async (current: string) => {
+      const { body } = await ask(
+        cookie,
+        `mutation { changeOwnPassword(input: { current: "${current}", password: "another long one" }) { principal { id } } }`,
+      );
+      return body.errors?.[0].extensions;
+    };
+    const codes: string[] = [];
+    for (let i = 0; i < 8; i += 1) codes.push((await guess(`wrong ${i}`)).code);
+    expect(codes[0]).toBe('FORBIDDEN');
+    expect(codes.at(-1)).toBe('RATE_LIMITED');
+    const { code, retryAfterSeconds } = await guess('a long enough one');
+    expect(code).toBe('RATE_LIMITED');
+    expect(retryAfterSeconds).toBeGreaterThan(0);
+  });
 });
 
 it('a cookie goes over TLS alone where people come by TLS', async () => {

@@ -17,6 +17,8 @@ export interface PrincipalServiceDeps {
   bus: Bus;
   /** A principal that may enter. */
   principal(name: string): Promise<KnownPrincipal | null>;
+  /** Counts a guess at a password; call what it answers when it was right. Errors: RATE_LIMITED. */
+  guess(name: string, address: string | null): () => void;
 }
 
 export interface CreatePrincipalArgs {
@@ -132,8 +134,11 @@ export class PrincipalService {
   async changeOwnPassword(current: string, password: string, viewer: Viewer, requestId: string): Promise<PrincipalRow> {
     requirePrincipal(viewer);
     refuse(checkPassword(password, viewer.name, 'password'));
+    // Whoever has found a session, or a token, must not find the password with it.
+    const right = this.#deps.guess(viewer.name, viewer.address);
     const known = await this.verifyPassword(viewer.name, current);
-    if (known === null) throw new MusterError('FORBIDDEN', 'The present password is not right.', { field: 'current' });
+    if (known !== null) right();
+    else throw new MusterError('FORBIDDEN', 'The present password is not right.', { field: 'current' });
     const keep = viewer.credential.kind === 'session' ? viewer.credential.id : null;
     return this.#setPassword(await this.#require(viewer.name), password, keep, viewer, requestId);
   }
