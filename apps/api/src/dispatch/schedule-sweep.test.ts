@@ -69,6 +69,26 @@ describe('a run that has come', () => {
     expect(await bench.runsOf(row)).toHaveLength(1);
   });
 
+  it('is left alone for a moment where the variant that is known here is gone, and made once that is known', async () => {
+    const row = await bench.schedule();
+    const target = { versionId: bench.versionId, targetRoles: [] };
+    let known = false;
+    const { sweep } = bench.sweeper({
+      targetOf: () =>
+        Promise.resolve({
+          ...target,
+          ...(known ? { deploymentId: null, variant: null } : { deploymentId: -1, variant: 'gone' }),
+        }),
+    });
+    expect(await sweep.sweep()).toBe(1_000);
+    known = true;
+    await sweep.sweep();
+    expect(await bench.runsOf(row)).toEqual([]);
+    bench.now += 100;
+    await sweep.sweep();
+    expect(await bench.runsOf(row)).toHaveLength(1);
+  });
+
   it('is the last of a single time', async () => {
     const row = await bench.schedule({
       kind: 'ONCE',

@@ -20,6 +20,8 @@ const TICK_MS = 1_000;
 const SOON_MS = 5;
 /** After a change of leader workers need this time to come back: until then a deployment without a healthy variant is asked again. */
 const SETTLING_MS = 10_000;
+/** A schedule that was read otherwise than it stands now is left alone for so long. */
+const OUTDATED_MS = 100;
 /** A schedule that failed for a reason of ours is left alone for so long. */
 const AFTER_BUG_MS = 10_000;
 /** Schedules that wait for something; beyond that they are not put off but taken as they come. */
@@ -184,7 +186,8 @@ export class ScheduleSweep {
     // Before the new one: a leader that dies in between has stopped the old one, and the run is still due.
     if (schedule.overlap === 'REPLACE') await this.#stopOlder(schedule, request.run);
     const result = await fireSchedule(executor, session, { ...request, defaultParkTtlSeconds: parkTtlSeconds });
-    if (result === null) return;
+    // What this process knows of it is not what stands in the tables: it hears that soon.
+    if (result === null) return this.#delay(schedule.id, now() + OUTDATED_MS);
     log.debug({ schedule: schedule.name, run: request.run, result }, 'a schedule ran');
     if (result !== 'STARTED') return;
     queue.offer([request.executionId]);
