@@ -60,7 +60,7 @@ describe('a request that asks for too much', () => {
       expect(error?.message).toMatch(refusal);
       expect(resolved).toEqual([]);
       // The second time it comes from the cache.
-      expect((await refusalOf(request, text))?.message).toBe(error?.message);
+      expect((await refusalOf(request, text))?.message).toMatch(refusal);
       expect(resolved).toEqual([]);
     },
   );

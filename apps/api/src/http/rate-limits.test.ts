@@ -170,7 +170,9 @@ describe('a server', () => {
   });
 
   it('counts what a token costs over HTTP, REST and WebSocket together, but not what workers do', async () => {
-    const headers = from('203.0.113.6');
+    // A token that nothing was counted for yet.
+    const app = await startTestApp({ rates: { requests: 0, strangers: 0, price: 3_600 } });
+    const headers = { authorization: `Bearer ${app.adminToken}` };
     expect((await fetch(`${app.url}/workers`, { headers })).status).toBe(200);
     const socket = app.socket();
     const pages = '{ a: workers(first: 200) { nodes { id } } b: workers(first: 200) { nodes { id } } }';
@@ -182,5 +184,6 @@ describe('a server', () => {
     expect((await app.post(pages, {}, headers)).status).toBe(429);
     const heartbeat = 'query { workerSteps(worker: "w", instanceId: "i", id: "x", generation: 1, after: 0) { after } }';
     expect((await app.post(heartbeat, {}, headers)).errors[0]?.extensions.code).not.toBe('RATE_LIMITED');
+    await app.close();
   });
 });

@@ -103,7 +103,13 @@ async function run({ request, response, route, rawParams, requestId }: Matched, 
     streams: options.streams,
     keepAliveMs: options.keepAliveMs,
   };
-  const answer = await route.handle(call);
+  const answer = await route.handle(call).catch((error: unknown) => {
+    // A stream that asked what its viewer may do now, before it was told that his credential has ended.
+    const isOver = error instanceof MusterError && error.code === 'UNAUTHENTICATED' && response.headersSent;
+    if (!isOver || route.partsAreUseless) throw error;
+    response.end();
+    return null;
+  });
   if (answer === null || response.destroyed) return;
   if (answer.body === undefined) response.writeHead(answer.status, { 'cache-control': 'no-store' }).end();
   else sendJson(response, answer.status, answer.body, answer.headers);

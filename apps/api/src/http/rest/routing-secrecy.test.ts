@@ -152,7 +152,7 @@ describe('routing input over REST', () => {
 
   it('has left nothing in answers, log, handlers or tables', async () => {
     const everything =
-      '{ executions(first: 50) { nodes { why parkedReason error { message } events(first: 50) { nodes { data } } decisions(first: 5) { nodes { reason explanation terms { text note } candidates { rejectedBecause rejections { message wanted had } cells { value } } } } } } }';
+      '{ executions(first: 50) { nodes { why parkedReason error { message } events(first: 30) { nodes { data } } decisions(first: 3) { nodes { reason explanation terms { text note } candidates { rejectedBecause rejections { message wanted had } cells { value } } } } } } }';
     const { text } = await app.post(everything);
     expect(text).toContain('routing constraint unsatisfied');
     const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${app.adminToken}` } });

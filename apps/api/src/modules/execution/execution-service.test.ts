@@ -116,7 +116,7 @@ describe('submit', () => {
       ],
       operator,
     );
-    expect(outcomes.map(codeOf)).toEqual(['ok', 'UNKNOWN_WORKER', 'INTERNAL', 'BAD_INPUT', 'ok']);
+    expect(outcomes.map(codeOf)).toEqual(['ok', 'UNKNOWN_WORKER', 'BAD_INPUT', 'BAD_INPUT', 'ok']);
     expect(await count()).toBe(2);
     expect(h.failures.splice(0)).toHaveLength(1);
   });

@@ -124,10 +124,10 @@ describe('a binding', () => {
         () => 'accepted',
         (error: unknown) => (error instanceof MusterError ? error.code : String(error)),
       );
-    expect(await code('no name!', who())).toBe('BAD_INPUT');
+    expect(await code('no name!', who('workflow:*'))).toBe('BAD_INPUT');
     expect(await code('aaa', who('workflow:*'))).toBe('FORBIDDEN');
     expect(await code('nobody', who('workflow:*'))).toBe('FORBIDDEN');
-    expect(await code('nobody', who('worker:*:target'))).toBe('UNKNOWN_WORKER');
+    expect(await code('nobody', who('workflow:*', 'worker:*:target'))).toBe('UNKNOWN_WORKER');
   });
 });
 

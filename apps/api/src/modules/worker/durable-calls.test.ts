@@ -230,6 +230,7 @@ describe('a call', () => {
       'steps',
       'stepsAfter',
       'timeoutSeconds',
+      'token',
       'version',
       'workflow',
       'workflowRunner',

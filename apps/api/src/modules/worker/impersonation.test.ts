@@ -60,6 +60,8 @@ function socketOf(worker: JoinedWorker): { client: Client; closed: Promise<numbe
     webSocketImpl: WebSocket,
     connectionParams: { token: worker.credential },
     retryAttempts: 0,
+    // The server ends the connection, not the client whose inbox has ended with its worker.
+    lazyCloseTimeout: 600_000,
     on: { closed: (event) => tell((event as { code: number }).code) },
   });
   clients.push(client);
