@@ -243,12 +243,16 @@ const invalid: [string, (value: string) => Promise<unknown>][] = [
   ['a flag without a key', (value) => command('workflow', 'run', 'canary/weighed', '1', '-r', `=${value}`)],
 ];
 
-const executionsDocument = `{ executions(first: 200) { nodes {
+const executionsDocument = `query ($after: String) { executions(first: 25, after: $after) { pageInfo { hasNextPage endCursor } nodes {
   id state why parkedReason input output error { type message stack } workerName
   attempts { outcome error { message } }
   events(first: 50) { nodes { type data } }
   decisions(first: 20) { nodes { outcome explanation terms { text note } reason candidates { worker rejectedBecause cells { value } } } }
 } } schedules(first: 50) { nodes { name input lastError { message } nextRuns(count: 2) { at } } } }`;
+
+interface ExecutionsPage {
+  readonly executions: { readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null } };
+}
 
 async function counted(where: string): Promise<number> {
   const { rows } = await db.query<{ n: number }>(`SELECT count(*)::int AS n FROM execution WHERE ${where}`);
@@ -287,7 +291,13 @@ test('no routing value is found anywhere but where it is kept for the dispatcher
   expect(explained.some((frame) => frame.includes('watched'))).toBe(true);
   seen.push(...explained);
 
-  seen.push(JSON.stringify(await ask(server, executionsDocument)));
+  let after: string | null = null;
+  for (let more = true; more; ) {
+    const page: ExecutionsPage = await ask<ExecutionsPage>(server, executionsDocument, { after });
+    seen.push(JSON.stringify(page));
+    after = page.executions.pageInfo.endCursor;
+    more = page.executions.pageInfo.hasNextPage;
+  }
   for (const path of ['/metrics', '/openapi.json', '/workers', '/admin/workers'])
     seen.push(
       await (await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${server.token}` } })).text(),

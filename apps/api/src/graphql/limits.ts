@@ -27,8 +27,8 @@ export const LIMITS = {
   price: 100_000,
   queryBytes: 2 * 1_048_576,
   variables: 100,
-  /** Levels of a body: the 64 of a JSON value and what stands around it. */
-  jsonDepth: 80,
+  /** Levels of a body. Each JSON value in it has 64 of its own: a worker's report with one that is deeper is answered item by item. */
+  jsonDepth: 1_000,
   /** Values in a body, of all kinds. */
   jsonValues: 2_000_000,
 } as const;
