@@ -14,7 +14,7 @@ let app: TestApp;
 let port: number;
 
 beforeAll(async () => {
-  app = await startTestApp({}, { pingMs: 300 });
+  app = await startTestApp({}, { pingMs: 2_000 });
   port = Number(new URL(app.url).port);
 });
 afterAll(() => app.close());
